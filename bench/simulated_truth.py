@@ -3,30 +3,41 @@
 SimGrid runs the kernels' own code with a core for each rank. Each network has a latency, bandwidth,
 overhead, eager limit and speed of its own, drawn from wide ranges. A model is fitted to ping-pongs
 of two ranks, and to what one rank computes alone, and predicts 4, 8 and 16 ranks, one or two of
-them on a node. With --keep the records stay in FOLDER.
-Usage: ``.venv/bin/python bench/simulated_truth.py [NETWORKS] [--first SEED] [--keep FOLDER]``
+them on a node. With --keep the records stay in FOLDER, and are read if they are there.
+Usage: ``.venv/bin/python bench/simulated_truth.py [NETWORKS] [--first SEED] [--keep FOLDER]
+[--only KERNELS] [--write]``
 """
 
 from __future__ import annotations
 
+import json
 import math
 import random
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
 import pandas as pd
-from arguments import add_count, count, parser
-from on_testbed import kernel
+from arguments import add_count, count, parser, several_of
+from on_testbed import ROOT, kernel
 from switchpoint import compare_with, fit_model, read_files
 from switchpoint.errors import InputError
+from switchpoint.models.calibration import scores_of
+from switchpoint.models.model_errors import model_errors
 
 NEAR, FAR = "one_node", "between_nodes"
 MPI = "smpi"
+
+SHIPPED = ROOT / "analysis/switchpoint/models/model_errors.yaml"
+_TITLE = [
+    "# The model's own errors on simulated networks, a core for each rank; natural logarithms.",
+    "# `bench/simulated_truth.py 12 --write` writes this file; do not edit it by hand.",
+]
+_NONE = {"mpi", "crowded"}
 
 _ONCE = ("--passes=2", "--samples=1", "--warmup=0", "--pass-time=1", "--block-time=0")
 
@@ -142,14 +153,21 @@ APPLICATIONS = {
 }
 
 
+KERNELS = ["broadcast", "alltoall", "ring", *APPLICATIONS]
+
+
 def letters(ranks: int, on_node: int) -> str:
     """Return the map of ranks with so many of them on each node."""
     return "".join(chr(ord("A") + rank // on_node) for rank in range(ranks))
 
 
-def steps() -> Iterator[Step]:
+def steps(kernels: Sequence[str]) -> Iterator[Step]:
     """Yield everything that is run on a network."""
     yield from PING_PONGS
+    yield from (step for step in _steps() if step.program in kernels)
+
+
+def _steps() -> Iterator[Step]:
     for program, (alone, _, sizes) in APPLICATIONS.items():
         yield Step(program, "A", (f"--mode={alone}", f"--sizes={sizes}"), computes=True)
     for ranks in RANKS:
@@ -193,28 +211,30 @@ def simulate(truth: Network, step: Step, record: Path) -> None:
         sys.exit(f"{' '.join(map(str, words))} fails:\n{done.stdout}{done.stderr}")
 
 
-def simulated(truth: Network, keep: Path, workers: int = 2) -> Path:
-    """Run everything on a network; return the folder of the records."""
-    folder = keep / f"network-{truth.seed}"
+def simulated(truth: Network, kernels: Sequence[str], folder: Path, workers: int = 2) -> None:
+    """Run kernels on a network, and keep the records in a folder."""
     folder.mkdir(parents=True)
     with ThreadPoolExecutor(workers) as pool:
         waiting = [
             pool.submit(simulate, truth, step, folder / f"{number}.record")
-            for number, step in enumerate(steps())
+            for number, step in enumerate(steps(kernels))
         ]
         for one in waiting:
             one.result()
-    return folder
 
 
-def errors(folder: Path, truth: Network) -> pd.DataFrame:
+def errors(
+    folder: Path, truth: Network, kernels: Sequence[str] = KERNELS, *, senders: bool = True
+) -> pd.DataFrame:
     """Fit a model to a folder's ping-pongs, and compare all that it predicts."""
     site = folder.name
     found = read_files(sorted(folder.glob("*.record"))).measurements
     assert found is not None
     model = fit_model(found, site)
+    if not senders:
+        model = model.model_copy(update={"senders": []})
     tables = []
-    for name in ("broadcast", "alltoall", "ring", *APPLICATIONS):
+    for name in kernels:
         try:
             compared = compare_with(model, found, name)
         except InputError as error:
@@ -237,6 +257,24 @@ def _as_flows(table: pd.DataFrame, eager_bytes: int) -> pd.Series:
     parts = table["mode"] == "scatter_allgather"
     part_bytes = table["size_bytes"] / table["ranks"]
     return (segments & (eager_bytes > SEGMENT_BYTES)) | (parts & (part_bytes < eager_bytes))
+
+
+def write_errors(tables: dict[bool, pd.DataFrame]) -> None:
+    """Write the model's own errors, with what sending costs and without, for intervals."""
+    found = [
+        error
+        for senders, table in tables.items()
+        for error in model_errors(
+            (condition, one)
+            for name, rows in table.groupby("kernel")
+            for _, _, condition, one in scores_of(rows, str(name), senders=senders)
+        )
+    ]
+    lines = [
+        "- " + json.dumps({key: value for key, value in error if key not in _NONE})
+        for error in found
+    ]
+    SHIPPED.write_text("\n".join([*_TITLE, "errors:", *lines, ""]), encoding="utf-8")
 
 
 def print_errors(table: pd.DataFrame) -> None:
@@ -263,17 +301,28 @@ def main() -> None:
     options = parser(__doc__)
     add_count(options, "networks", 8)
     options.add_argument("--first", type=count, default=1, metavar="SEED")
+    options.add_argument(
+        "--only", type=several_of("kernel", KERNELS), default=KERNELS, metavar="KERNELS",
+        help=f"{', '.join(KERNELS)}; default: all",
+    )  # fmt: skip
     options.add_argument("--keep", type=Path, metavar="FOLDER")
+    options.add_argument("--write", action="store_true", help="write the errors for intervals")
     given = options.parse_args()
-    tables = []
+    tables: dict[bool, list[pd.DataFrame]] = {True: [], False: []}
     with tempfile.TemporaryDirectory(dir=".") as scratch:
         keep = (given.keep or Path(scratch)).resolve()
         for seed in range(given.first, given.first + given.networks):
             truth = network(seed)
-            folder = simulated(truth, keep)
-            tables.append(errors(folder, truth))
+            folder = keep / f"network-{seed}"
+            if not folder.exists():
+                simulated(truth, given.only, folder)
+            for senders in tables if given.write else [True]:
+                tables[senders].append(errors(folder, truth, given.only, senders=senders))
             print(truth, file=sys.stderr)
-    print_errors(pd.concat(tables, ignore_index=True))
+    found = {one: pd.concat(own, ignore_index=True) for one, own in tables.items() if own}
+    if given.write:
+        write_errors(found)
+    print_errors(found[True])
 
 
 if __name__ == "__main__":

@@ -32,6 +32,7 @@ SMALL = {
     "drifting_clock.py 1 openmpi": "-200 ppm",
     "buffer_offset.py 1 mpich": "  2048 ",
     "prediction.py --from tests/analysis/records/openmpi-network-limit-65536.record.gz": "median%",
+    "simulated_truth.py 1 --only broadcast": "inside%",
     "recommend.py 3 openmpi": "withdrawn",
     "zoom.py 1": "right",
     "placement_order.py 1": "another program on each",

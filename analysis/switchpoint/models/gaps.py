@@ -26,8 +26,8 @@ from switchpoint.tables.measurements import Measurements
 #: The columns after those of the curve's identity.
 COMPARISON_COLUMNS = [
     "ranks", "ranks_on_nodes", "crowded", "size_bytes", "predicted_us", "predicted_low_us",
-    "predicted_high_us", "measured_us", "measured_low_us", "measured_high_us", "error", "gap",
-    "looks_like", "notes",
+    "predicted_high_us", "links_low_us", "links_high_us", "measured_us",
+    "measured_low_us", "measured_high_us", "error", "gap", "looks_like", "notes",
 ]  # fmt: skip
 
 KIND = "prediction_gap"
@@ -209,6 +209,8 @@ def _compared(
         "predicted_us": found.time_us,
         "predicted_low_us": found.low_us,
         "predicted_high_us": found.high_us,
+        "links_low_us": min(found.at_bounds_us.values()),
+        "links_high_us": max(found.at_bounds_us.values()),
         "error": measured.time_us / found.time_us - 1,
         "gap": gap,
         "looks_like": _looks_like(problem, layout, measured, found) if gap else None,

@@ -46,7 +46,9 @@ def loggp_of(
                 placement=alone.placement, latency_us=cost.latency_us,
                 gap_us=cost.busy_us + cost.queued_bytes_us,
                 gap_per_byte_us=stream.segments[-1].per_byte_us.value,
-                overhead_us=overheads_us.get(_place(alone)[:4]),
+                overhead_us=overheads_us.get(
+                    (alone.partition, alone.mpi, alone.environ, alone.placement)
+                ),
                 eager_last_size_bytes=alone.eager_last_size_bytes,
             )
         )  # fmt: skip

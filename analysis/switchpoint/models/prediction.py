@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -19,9 +20,10 @@ from switchpoint.models.kernels import (
     pattern_of,
 )
 from switchpoint.models.links import BOUNDS, Link, Place, curve_of, link_of
+from switchpoint.models.model_errors import condition_of, error_of
 from switchpoint.models.refusals import check_ranks
 from switchpoint.models.simulation import Span, simulate
-from switchpoint.models.site_model import Curve, SiteModel
+from switchpoint.models.site_model import Curve, ModelError, SiteModel
 from switchpoint.models.site_network import SiteNetwork
 from switchpoint.records.rank_layout import RankLayout, nodes_of_map
 
@@ -50,12 +52,15 @@ class Prediction:
         What each rank does at which time.
     mpi : str or None
         The MPI of the curves.
+    error : ModelError or None
+        The model's own error, if it is known.
     """
 
     at_bounds_us: dict[str, float]
     notes: list[str]
     spans: list[Span]
     mpi: str | None
+    error: ModelError | None = None
 
     @property
     def time_us(self) -> float:
@@ -64,13 +69,19 @@ class Prediction:
 
     @property
     def low_us(self) -> float:
-        """The least time."""
-        return min(self.at_bounds_us.values())
+        """The least time: of measured ones 5 % are shorter, if the model's error is known."""
+        least_us = min(self.at_bounds_us.values())
+        if self.error is None:
+            return least_us
+        return min(least_us * math.exp(-self.error.low), self.time_us)
 
     @property
     def high_us(self) -> float:
-        """The most time."""
-        return max(self.at_bounds_us.values())
+        """The most time: of measured ones 5 % are longer, if the model's error is known."""
+        most_us = max(self.at_bounds_us.values())
+        if self.error is None:
+            return most_us
+        return max(most_us * math.exp(self.error.high), self.time_us)
 
 
 def predict(
@@ -164,7 +175,11 @@ def predict_one(
     if len(set(layout.nodes)) > 1 and problem.ranks > 2 and links[1].bistream is None:
         notes.append("no bistream was measured; both directions of a link are taken as independent")
     notes += dict.fromkeys([*links[0].notes, *links[1].notes])
-    return Prediction(times, notes, spans, links[1].alone.mpi)
+    between, mpi = links[1], links[1].alone.mpi
+    condition = condition_of(problem.kernel, layout, senders=between.sender is not None)
+    error, limited = error_of(model, condition, mpi, crowded=layout.crowded)
+    notes += [limited] if limited else []
+    return Prediction(times, notes, spans, mpi, error)
 
 
 def times_by_curve(

@@ -70,7 +70,9 @@ def _sender(key: tuple[Any, ...], runs: list[str], points: list[_Point]) -> Send
     by_size: dict[int, list[_Point]] = defaultdict(list)
     for point in points:
         by_size[point.size_bytes].append(point)
-    calls, in_order, shared = [], [], []
+    calls: list[SendCall] = []
+    in_order: list[int] = []
+    shared: list[int] = []
     for size_bytes, own in sorted(by_size.items()):
         pairs = [point for point in own if point.ranks == 2]
         if not pairs:

@@ -158,6 +158,26 @@ class Sender(_Part):
     shared_bytes: list[Bytes] = []
 
 
+class ModelError(_Part):
+    """How far measured times lie outside the links' bounds: natural logarithms.
+
+    Of measured times 5 % are below the lower bound times exp(-low), 5 % above the upper one times
+    exp(high).
+    """
+
+    mpi: str | None = None
+    #: The patterns, numbers of ranks (a power of two), and places that it is for.
+    pattern: Literal["broadcast", "alltoall", "ring", "application"]
+    ranks: Count
+    shared: bool
+    senders: bool = True
+    crowded: bool = False
+    #: How many predictions it is from.
+    points: Count
+    low: Number
+    high: Number
+
+
 class LogGP(_Part):
     """A placement's parameters in LogGP (with S, LogGPS)."""
 
@@ -188,6 +208,7 @@ class SiteModel(_Part):
     senders: list[Sender] = []
     loggp: list[LogGP] = []
     compute_rates: list[ComputeRate] = []
+    errors: list[ModelError] = []
     #: What of the runs was left out, and why.
     notes: list[str] = []
 

@@ -32,17 +32,26 @@ def fit(
     output: Annotated[
         Path, typer.Option("--output", "-o", metavar="FILE", help="The file to write.")
     ] = Path("site-model.yaml"),
+    calibrate: Annotated[
+        bool,
+        typer.Option(
+            "--calibrate",
+            help="Predict the site's runs of other kernels, and keep the errors for intervals.",
+        ),
+    ] = False,
     as_json: Json = False,
 ) -> None:
     """Fit start time and time per byte to each segment of a site's ping-pong curves."""
     with user_mistakes():
         measurements = load_all(files, store)
+        from switchpoint.models.calibration import calibrated
         from switchpoint.models.fitting import fit_model
         from switchpoint.models.site_model import save_model
         from switchpoint.reporting.terminal.progress import progress
 
         with progress("fitting"):
             model = fit_model(measurements, site, str(files[0]) if files else store)
+            model = calibrated(model, measurements) if calibrate else model
         save_model(model, output)
         warn([*fresh_warnings(measurements, files), *model.notes])
         if as_json:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from typing import Any
 
@@ -39,15 +40,24 @@ def print_model(model: SiteModel) -> None:
     for rate in model.compute_rates:
         name = f"{rate.kernel}, {rate.mode}" if rate.mode else rate.kernel
         show_line(console, f"{name}: {_figure(rate.time_us)} us for {rate.work}")
+    for error in model.errors:
+        ranks = f"{error.ranks} ranks" + (", nodes shared" if error.shared else "")
+        show_line(
+            console,
+            f"{error.mpi}, {error.pattern}, {ranks}{', cores shared' if error.crowded else ''}:"
+            f" measured {percent(math.expm1(-error.low))} to {percent(math.expm1(error.high))}"
+            f" beside the links' bounds ({counted(error.points, 'point')})",
+        )
 
 
 def _loggp(model: SiteModel) -> Table:
     """Return a table of the parameters of each placement."""
-    table = _table("MPI", "placement", "L us", "g us", "1/G MB/s", "S bytes")
+    table = _table("MPI", "placement", "L us", "o us", "g us", "1/G MB/s", "S bytes")
     for place in model.loggp:
         per_byte_us, eager = place.gap_per_byte_us, place.eager_last_size_bytes
         table.add_row(
             place.mpi or "-", place.placement, significant(place.latency_us),
+            "-" if place.overhead_us is None else significant(place.overhead_us),
             significant(place.gap_us), significant(1 / per_byte_us) if per_byte_us else "-",
             "-" if eager is None else f"{eager:,}",
         )  # fmt: skip
@@ -57,7 +67,7 @@ def _loggp(model: SiteModel) -> Table:
 def print_predictions(table: pd.DataFrame) -> None:
     """Print predicted times, and once each what limits them."""
     console = SafeConsole()
-    shown = _table("kernel", "mode", "placement", "map", "size", "predicted us", "between")
+    shown = _table("kernel", "mode", "placement", "map", "size", "predicted us", "90 % between")
     for row in table.to_dict("records"):
         shown.add_row(
             str(row["kernel"]), str(row["mode"]), str(row["placement"]), str(row["process_map"]),

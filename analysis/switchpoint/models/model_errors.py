@@ -1,0 +1,150 @@
+"""The model's own error: how far measured times lie outside what the links' repeats make likely.
+
+Asymmetric conformalised quantile regression (Romano, Patterson, Candès 2019, theorem 2): of
+predictions of the same kind whose measured times are known, 5 % lie below the lower end, moved by
+`low`, and 5 % above the upper end, moved by `high`. The errors of a site come from its own runs
+(`calibrated`); those of this package from simulated networks (bench/simulated_truth.py).
+"""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+from switchpoint.models.applications import APPLICATIONS
+from switchpoint.models.kernels import MERGE_SORT, MPI_ALLTOALL, MPI_BCAST, RING
+from switchpoint.models.site_model import ModelError, SiteModel
+from switchpoint.records.rank_layout import RankLayout
+from switchpoint.strict_yaml import read_yaml
+
+#: The part of measured times that an interval contains.
+COVERAGE = 0.9
+
+#: Fewer known predictions show no error.
+LEAST_POINTS = 9
+
+_SHIPPED = Path(__file__).with_name("model_errors.yaml")
+
+#: The patterns whose errors are alike, by kernel.
+_PATTERNS = {
+    **{"broadcast": "broadcast", MPI_BCAST: "broadcast"},
+    **{"alltoall": "alltoall", MPI_ALLTOALL: "alltoall", RING: "ring"},
+    **dict.fromkeys([MERGE_SORT, *APPLICATIONS], "application"),
+}
+
+
+class Condition(NamedTuple):
+    """What predictions whose errors are alike have in common.
+
+    Attributes
+    ----------
+    pattern : str
+        `broadcast`, `alltoall`, `ring` or `application`.
+    ranks : int
+        The power of two that is not below the number of ranks.
+    shared : bool
+        Whether ranks share nodes.
+    senders : bool
+        Whether the model has what sending costs the sender.
+    """
+
+    pattern: str
+    ranks: int
+    shared: bool
+    senders: bool
+
+
+class Score(NamedTuple):
+    """By how much a measured time lies outside the links' bounds: logarithms, negative inside."""
+
+    below: float
+    above: float
+
+
+def condition_of(kernel: str, layout: RankLayout, *, senders: bool) -> Condition | None:
+    """Return the condition of a prediction; None if it has no error beside that of its links."""
+    pattern, ranks = _PATTERNS.get(kernel), len(layout.nodes)
+    if pattern is None or ranks < 2:
+        return None
+    return Condition(
+        pattern, 2 ** math.ceil(math.log2(ranks)), 1 < len(set(layout.nodes)) < ranks, senders
+    )
+
+
+def score(measured_us: float, low_us: float, high_us: float) -> Score:
+    """Return the score of a measured time beside the links' bounds."""
+    return Score(math.log(low_us / measured_us), math.log(measured_us / high_us))
+
+
+def model_error(condition: Condition, scores: Sequence[Score]) -> ModelError | None:
+    """Return the error that scores show; None if they are too few."""
+    if len(scores) < LEAST_POINTS:
+        return None
+    return ModelError(
+        **condition._asdict(), points=len(scores),
+        low=_conformal([one.below for one in scores]),
+        high=_conformal([one.above for one in scores]),
+    )  # fmt: skip
+
+
+def model_errors(scores: Iterable[tuple[Condition, Score]]) -> list[ModelError]:
+    """Return the error of each condition with enough scores."""
+    by_condition: dict[Condition, list[Score]] = defaultdict(list)
+    for condition, one in scores:
+        by_condition[condition].append(one)
+    made = (model_error(condition, own) for condition, own in sorted(by_condition.items()))
+    return [one for one in made if one is not None]
+
+
+def error_of(
+    model: SiteModel, condition: Condition | None, mpi: str | None, *, crowded: bool
+) -> tuple[ModelError | None, str | None]:
+    """Return the error of a prediction, and what limits it, as a sentence.
+
+    The site's own is that of the most similar number of ranks; that of this package knows no ranks
+    that share cores.
+    """
+    if condition is None:
+        return None, None
+    own = [
+        one for one in model.errors
+        if (one.mpi, one.pattern, one.shared) == (mpi, condition.pattern, condition.shared)
+        and one.crowded == crowded
+    ]  # fmt: skip
+    if own:
+        return min(own, key=lambda one: abs(math.log(one.ranks / condition.ranks))), None
+    lacks = f"the model's own error is not part of the interval: no {condition.pattern}"
+    fix = "; measure it and fit again with --calibrate"
+    if crowded:
+        return None, f"{lacks} by ranks that share cores was measured{fix}"
+    if condition.ranks not in {one.ranks for one in _shipped()}:
+        return None, f"{lacks} by {condition.ranks} ranks was measured{fix}"
+    found = next(
+        (
+            one for one in _shipped()
+            if (one.pattern, one.ranks, one.shared, one.senders) == condition
+        ),
+        None,
+    )  # fmt: skip
+    if found is None:
+        return None, f"{lacks} on such nodes was measured{fix}"
+    return found, (
+        "the model's own error is that of simulated networks with a core for each rank"
+        + ("" if condition.senders else ", and with senders that were not measured")
+    )
+
+
+def _conformal(scores: list[float]) -> float:
+    """Return the score that the next one exceeds in half of 1 - `COVERAGE` of cases at most."""
+    place = math.ceil((len(scores) + 1) * (1 + COVERAGE) / 2)
+    return sorted(scores)[min(place, len(scores)) - 1]
+
+
+@cache
+def _shipped() -> list[ModelError]:
+    content = read_yaml(_SHIPPED)
+    return [ModelError.model_validate(one) for one in content["errors"]]
