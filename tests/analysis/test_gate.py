@@ -873,6 +873,11 @@ def test_two_nights_are_enough_to_start(tmp_path: Path) -> None:
         re.search(r"only 1 baseline session: .* by less than \d+ %", one) for one in quiet.warnings
     )
 
+    unsteady = gate(store_of(tmp_path / "unsteady", lambda curve, truth: replace(
+        truth, latency_us=truth.latency_us * 60.0 ** (curve.night % 2)
+    ), nights=2))  # fmt: skip
+    assert "too unsteady to find a change of latency" in " ".join(unsteady.warnings)
+
     change = from_night(1, in_placement("two_nodes_two_hosts", latency_us=2.0))
     found = only(gate(store_of(tmp_path / "slow", change, nights=1)))
     assert (found["metric"], found["shared"]["placement"]) == ("latency", "two_nodes_two_hosts")

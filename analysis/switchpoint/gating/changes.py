@@ -50,6 +50,9 @@ _WITH_NEW_SOFTWARE = 5
 #: With fewer baseline sessions, the verdict says how little it can know.
 _ENOUGH_SESSIONS = 5
 
+#: A smallest visible change of this share is no limit: words say that none can be found.
+_ANY_CHANGE = 10.0
+
 
 def found(current: Current, curves: ByCurve | None, policy: Policy) -> Iterator[Draft]:
     """Compare the session's curves with those of the baseline sessions; None if there are none."""
@@ -136,11 +139,13 @@ def _say_limits(current: Current, evidence: Evidence, threshold: float) -> None:
     for name in (LATENCY, BANDWIDTH):
         visible = smallest[(metric == name) & np.isfinite(evidence.test.effect)]
         if len(visible):
-            least = 100 * math.expm1(float(np.median(visible)))
-            current.limits.append(
-                f"only {number}: a change of {name} by less than {least:.0f} % in one curve is not"
-                " found"
+            least = math.expm1(float(np.median(visible)))
+            limit = (
+                f"a change of {name} by less than {100 * least:.0f} % in one curve is not found"
+                if least < _ANY_CHANGE
+                else f"this machine is too unsteady to find a change of {name} in one curve"
             )
+            current.limits.append(f"only {number}: {limit}")
     if current.sessions.current < ENOUGH_SESSIONS:
         current.limits.append(
             f"only {number}: a switch that moves by one size may be chance, and is not reported"
