@@ -22,13 +22,13 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
 from conftest import killed_after, write_record
-from switchpoint import InputError, Store, detect, gate, read, read_files, summarise
+from switchpoint import InputError, Store, detect, read, read_files, summarise
 from switchpoint.importing.lock import unpack
 from switchpoint.store.batches import Encoded, write
 from switchpoint.store.compaction import compact
 from switchpoint.store.files import StoreFiles
 from switchpoint.store.tables import SAMPLES, parquet
-from switchpoint.store.upkeep import migrate, prune
+from switchpoint.store.upkeep import prune
 from switchpoint.tables.measurements import Measurements, no_samples
 from typer.testing import Result
 
@@ -586,70 +586,20 @@ def test_a_file_that_is_no_lock_is_named(tmp_path: Path) -> None:
             read(path)
 
 
-# What an older version stored.
-
-FIRST_LAYOUT = Path(__file__).parent / "first_layout"
-
-
-@pytest.fixture
-def older(tmp_path: Path) -> Path:
-    """A store that version 0.1 wrote: two runs, of the sites `a b/c` and `here`."""
-    return Path(shutil.copytree(FIRST_LAYOUT, tmp_path / "older"))
-
-
-def test_the_first_layout_is_read_beside_todays(older: Path, tmp_path: Path) -> None:
-    store = Store(older)
-    assert set(store.read(site="a b/c").samples["run_id"]) == {f"{1:032x}"}
-
-    store.add(read(record(tmp_path, 3)))
-    assert store.add(read(record(tmp_path, 2))) == 0
-
-    found = store.read()
-    assert found.samples.groupby("run_id", observed=True).size().to_dict() == {
-        f"{number:032x}": 36 for number in (1, 2, 3)
-    }
-    assert found.facts(f"{1:032x}")[0]["run_id"] == f"{1:032x}"
-    assert set(store.latest().runs["run_id"]) == {f"{number:032x}" for number in (1, 2, 3)}
-
-
-def test_a_store_is_migrated_without_a_loss(
-    older: Path, switchpoint: Callable[..., Result]
-) -> None:
-    before = Store(older).read()
-
-    result = switchpoint("store", "migrate", "--store", older)
-
-    assert result.output == "2 runs migrated, 4 files removed\n"
-    after = Store(older).read()
-    pd.testing.assert_frame_equal(after.samples, before.samples, check_categorical=False)
-    pd.testing.assert_frame_equal(after.runs, before.runs)
-    assert not list(older.rglob("site=*/date=*/*.parquet"))
-    assert json.loads((older / "store.json").read_text())["layout"] == 2
-    assert switchpoint("store", "verify", "--store", older).exit_code == 0
-
-
-def test_migrated_runs_stay_older_than_those_of_batches(older: Path, tmp_path: Path) -> None:
-    store = Store(older)
-    labels = {"site": "here", "placement": "one_node", "session": "tonight"}
-    store.add(read(record(tmp_path, 3, labels=labels, start_utc="2000-01-01T10:00:00.000000Z")))
-    assert gate(store).session == "tonight"
-
-    migrate(store)
-
-    assert gate(store).session == "tonight"
-
-
-def test_runs_of_batches_without_the_time_of_storing_are_sound(
+def test_the_layout_before_batches_is_refused_in_one_line(
     tmp_path: Path, switchpoint: Callable[..., Result]
 ) -> None:
-    store = Store(tmp_path / "results")
-    store.add(read(record(tmp_path, 1)))
-    [path] = (tmp_path / "results/runs").rglob("*.parquet")
-    rows = pq.read_table(path, partitioning=None).drop_columns(["stored_as"])
-    pq.write_table(rows.replace_schema_metadata(None), path)  # as older versions wrote it
+    path = record(tmp_path, 1)
+    Store(tmp_path / "new").add(read(path))
+    [runs] = (tmp_path / "new/runs").rglob("*.parquet")
+    old = tmp_path / "old/runs/site=here/date=2026-01-05" / runs.name
+    old.parent.mkdir(parents=True)
+    shutil.copy(runs, old)
 
-    assert switchpoint("store", "verify", "--store", store.url).exit_code == 0
-    assert len(store.runs()) == 1
+    for words in (["store", "ls"], ["store", "verify"], ["detect"], ["gate"], ["import", path]):
+        done = switchpoint(*words, "--store", tmp_path / "old")
+        assert (done.exit_code, done.stderr.count("\n")) == (2, 1), done.stderr
+        assert "import its files again, into a new store" in done.stderr
 
 
 # The smallest time of each point.
@@ -706,30 +656,6 @@ def older_files(store: Store, table: str, change: Callable[[pa.Table], pa.Table]
     for path in (Path(store.url) / table).rglob("*.parquet"):
         rows = change(pq.read_table(path, partitioning=None).replace_schema_metadata(None))
         path.write_bytes(parquet(rows))
-
-
-@pytest.mark.parametrize("pruned", [False, True])
-def test_points_of_older_versions_get_their_smallest_time_when_files_are_joined(
-    tmp_path: Path, switchpoint: Callable[..., Result], pruned: bool
-) -> None:
-    store = Store(tmp_path / "results")
-    for number, least in ((1, 1.5), (2, 2.5)):
-        path = record(tmp_path, number, start_utc="2026-01-05T10:00:00.000000Z")
-        store.add(read(thinned(path, least)))
-    for number in (1, 2):
-        path = tmp_path / f"{number}.csv"
-        path.write_text(f"size_bytes,time_us,net,nodes\n8,{number},ib,2\n8,5,ib,2\n8,3,,\n")
-        store.add(read(path))
-    whole = store.curves()
-    older_files(store, "curves", lambda table: table.drop_columns(["min_us"]))
-    assert store.curves()["min_us"].isna().all()
-    assert switchpoint("store", "verify", "--store", store.url).exit_code == 0
-    if pruned:
-        prune(store, date(2026, 2, 1))
-
-    switchpoint("store", "compact", "--store", store.url)
-
-    pd.testing.assert_frame_equal(_sorted(store.curves()), _sorted(whole))
 
 
 def test_what_an_older_version_took_for_a_name_stays_one(tmp_path: Path) -> None:

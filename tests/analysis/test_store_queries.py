@@ -11,8 +11,6 @@ from datetime import date, datetime, timedelta, timezone
 from pathlib import Path
 
 import pandas as pd
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 from conftest import write_record
 from switchpoint import InputError, Store, gate, import_files, read
@@ -124,7 +122,6 @@ print(len(facts), pyarrow.default_memory_pool().max_memory())
     assert most_bytes < headers_bytes / 2
 
 
-@pytest.mark.parametrize("as_before", [False, True])
 @pytest.mark.parametrize(
     "start",
     [
@@ -132,19 +129,11 @@ print(len(facts), pyarrow.default_memory_pool().max_memory())
         "2026-11-20T18:30:00+00:00",
     ],
 )  # fmt: skip
-def test_a_start_without_seconds_is_in_its_span(
-    tmp_path: Path, start: str, as_before: bool
-) -> None:
-    """Older versions stored the text as it was."""
+def test_a_start_without_seconds_is_in_its_span(tmp_path: Path, start: str) -> None:
     store = Store(tmp_path / "results")
     found = read(write_record(tmp_path / "1.record", start_utc="2026-11-20T18:30:00.000000Z"))
     found.runs["start_utc"] = start
     store.add(found)
-    if as_before:
-        [path] = (tmp_path / "results/runs").rglob("*.parquet")
-        rows = pq.read_table(path, partitioning=None).replace_schema_metadata(None)
-        number = rows.schema.get_field_index("start_utc")
-        pq.write_table(rows.set_column(number, "start_utc", pa.array([start])), path)
     day = len(start) == 10
 
     assert len(store.runs(since="2026-11-20", until="2026-11-21")) == 1

@@ -207,7 +207,7 @@ def test_a_pipe_in_place_of_a_file_keeps_nobody_waiting(
 
 
 @pytest.mark.parametrize("name", ["zip://x", "tar://x", "git://x", "nosuch://x", "github://x"])
-@pytest.mark.parametrize("verb", ["ls", "verify", "compact", "prune", "migrate"])
+@pytest.mark.parametrize("verb", ["ls", "verify", "compact", "prune"])
 def test_a_place_that_is_no_store_is_one_line(switchpoint: Run, name: str, verb: str) -> None:
     done = switchpoint("store", verb, "--store", name)
     assert done.exit_code == 2, done.exception

@@ -12,7 +12,7 @@ from switchpoint.errors import InputError
 from switchpoint.gating.accepted import confirmed as confirmed_changes
 from switchpoint.gating.policy import Maintenance, maintenance_at
 from switchpoint.gating.words import counted
-from switchpoint.store.batches import UNDATED, batch_of, in_batches
+from switchpoint.store.batches import UNDATED, batch_of
 from switchpoint.store.ledger import now_utc
 from switchpoint.store.store import Store
 from switchpoint.store.stored_runs import StoredRuns
@@ -282,14 +282,13 @@ def _begins(store: Store) -> Iterator[tuple[str | None, str]]:
     The newest sessions of a store that has years are in few of its months. With each comes the name
     of the newest batch of the months that are not read.
     """
-    batches, older = in_batches(store.files_of_runs())
     newest: dict[str, str] = {}
-    for path in batches:
+    for path in store.files_of_runs():
         month, name = batch_of(path).removeprefix("month=").split("/")
         newest[month] = max(newest.get(month, ""), name)
     months = sorted({*newest} - {UNDATED})
     back = 2
-    while back < len(months) and not older:
+    while back < len(months):
         yield f"{months[-back]}-01", max(newest[month] for month in months[:-back])
         back *= 2
     yield None, ""

@@ -47,9 +47,6 @@ _START = re.compile(rb"PK\x03\x04.{26}" + re.escape(_ABOUT.encode()), re.DOTALL)
 
 _DIGITS = 64
 
-#: An older version that reads a bundle would take any other number of a point for a name.
-_NUMBERS = [name for name in CURVE_COLUMNS if name != "min_us"]
-
 #: The same content gives the same bytes: a ZIP file's earliest time.
 _TIME = (1980, 1, 1, 0, 0, 0)
 
@@ -68,7 +65,7 @@ def write(
     path
         The file.
     runs, points
-        `RUN_COLUMNS`, and identity columns with `CURVE_COLUMNS`; `min_us` is left out.
+        `RUN_COLUMNS`, and identity columns with `CURVE_COLUMNS`.
     findings
         As they are printed with ``--json``.
     about
@@ -78,7 +75,7 @@ def write(
     parts = {
         _ABOUT: json.dumps(told, indent=2).encode(),
         _RUNS: _parquet(runs),
-        _POINTS: _parquet(points.drop(columns="min_us")),
+        _POINTS: _parquet(points),
         _FINDINGS: json.dumps(findings).encode(),
     }
     buffer = io.BytesIO()
@@ -205,13 +202,13 @@ def _problem(header: str, footer: str | None) -> str | None:
 def _points(content: bytes) -> pd.DataFrame:
     """Read the points, with identity columns as categories."""
     points = _table(content)
-    numbers = points[_NUMBERS].reindex(columns=CURVE_COLUMNS).astype(float)
+    numbers = points[CURVE_COLUMNS].astype(float)
     if not (numbers["time_us"] > 0).all() or not (numbers["size_bytes"] >= 0).all():
         raise ValueError("a time or a size is not positive")
     if not (numbers[["size_bytes", "count"]] < COUNT).all(axis=None):
         raise ValueError("a size or a count is too large")
     numbers = numbers.astype({"size_bytes": "int64", "count": "int64"})
-    identity = points.drop(columns=CURVE_COLUMNS, errors="ignore").astype(object)
+    identity = points.drop(columns=CURVE_COLUMNS).astype(object)
     identity = identity.where(identity.notna(), None)
     if not identity.map(lambda value: value is None or isinstance(value, str)).all(axis=None):
         raise ValueError("a name is not text")

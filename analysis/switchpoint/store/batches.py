@@ -178,7 +178,12 @@ def month_of(path: str) -> str:
     return path.split("/")[-2]
 
 
-def in_batches(paths: list[str]) -> tuple[list[str], list[str]]:
-    """Divide files into those of batches, and those of the first layout."""
-    batches = [path for path in paths if path.split("/")[-2].startswith("month=")]
-    return batches, sorted({*paths} - {*batches})
+def batch_files(files: StoreFiles, table: str) -> list[str]:
+    """Return the files of a table; raises InputError for a layout that was never released."""
+    paths = files.below(table)
+    if any("/date=" in path for path in paths):
+        raise InputError(
+            files.url,
+            "has a layout that is no longer read; import its files again, into a new store",
+        )
+    return [path for path in paths if path.split("/")[-2].startswith("month=")]

@@ -16,9 +16,9 @@ from switchpoint.errors import InputError
 from switchpoint.store.batches import (
     TABLES,
     batch_bytes,
+    batch_files,
     batch_name,
     batch_of,
-    in_batches,
     joined_name,
     month_of,
     path,
@@ -28,7 +28,6 @@ from switchpoint.store.files import StoreFiles
 from switchpoint.store.ledger import Ledger
 from switchpoint.store.lost_runs import lost_in_words, unfinished_in_words
 from switchpoint.store.mark import check_mark
-from switchpoint.store.minima import lacks_minima, with_minima
 from switchpoint.store.store import Store
 from switchpoint.store.stored_runs import StoredRuns
 from switchpoint.store.tables import GrowingParquet
@@ -52,7 +51,7 @@ class Upkeep:
     batches, files : int
         Batches joined or shortened, and files removed.
     runs : int
-        Runs migrated, or whose samples were dropped.
+        Runs whose samples were dropped.
     left_out : list of str
         What could not be changed, one sentence each.
     """
@@ -76,7 +75,7 @@ def compact(store: Store) -> Upkeep:
         left = [*files.leftovers(), *without.left]
         files.remove(left)
         done.files = len(left)
-        for month in sorted({month_of(name) for name in in_batches(files.below("runs"))[0]}):
+        for month in sorted({month_of(name) for name in batch_files(files, "runs")}):
             _join_runs(files, month, done)
         for ledger in store.ledgers.values():
             for month in sorted({month_of(name) for name in ledger.paths()}):
@@ -95,7 +94,7 @@ def join_if_many(store: Store) -> Upkeep:
     if not files.local:
         return done
     many = {
-        table: _months_of_many(files, in_batches(files.below(table))[0])
+        table: _months_of_many(files, batch_files(files, table))
         for table in ("runs", *store.ledgers)
     }
     values = _sites_of_many(files)
@@ -129,7 +128,7 @@ def _months_of_many(files: StoreFiles, paths: list[str]) -> list[str]:
 
 def _join_runs(files: StoreFiles, month: str, done: Upkeep) -> None:
     """Join the small batches of a month."""
-    paths = [name for name in in_batches(files.below("runs"))[0] if month_of(name) == month]
+    paths = [name for name in batch_files(files, "runs") if month_of(name) == month]
     sizes = {batch_of(name): batch_bytes(files, batch_of(name)) for name in paths}
     stored, damaged = StoredRuns.read(files, paths, Wanted({}))
     done.left_out += damaged
@@ -217,7 +216,7 @@ def _replace(
         try:
             with whole_batch(files, joined, tables) as write_table:
                 for table in tables:
-                    write_table(table, _joined(stored, runs, table, tables))
+                    write_table(table, _joined(stored, runs, table))
         except _Unusable as error:
             done.left_out += error.damaged
             return
@@ -233,7 +232,7 @@ class _Unusable(Exception):  # noqa: N818  no error: the batches stay as they ar
         self.damaged = damaged
 
 
-def _joined(stored: StoredRuns, runs: pd.DataFrame, table: str, tables: list[str]) -> bytes:
+def _joined(stored: StoredRuns, runs: pd.DataFrame, table: str) -> bytes:
     """Return the file of a table of some runs; `_Unusable` if not all of it can be read.
 
     One batch is in memory at a time: the headers of a month need gigabytes.
@@ -241,9 +240,6 @@ def _joined(stored: StoredRuns, runs: pd.DataFrame, table: str, tables: list[str
     file = GrowingParquet(TABLES[table])
     for _, own in runs.groupby("batch", sort=False):  # oldest first
         encoded, damaged = stored.everything(own, [table])
-        if not damaged and table == "curves" and lacks_minima(encoded):
-            encoded, damaged = stored.everything(own, tables)
-            encoded = with_minima(encoded)
         if damaged:
             raise _Unusable(damaged)
         file.add(encoded.tables[table])

@@ -90,8 +90,8 @@ def _rows(store: Store, name: str, wanted: dict[str, Query]) -> tuple[pd.DataFra
 
 
 def _bytes_of_runs(store: Store, runs: pd.DataFrame) -> pd.Series[float]:
-    """Return each run's share of the bytes of its batch; 0 in the first layout."""
-    sizes = {batch: batch_bytes(store.files, batch) for batch in runs["batch"].dropna().unique()}
+    """Return each run's share of the bytes of its batch."""
+    sizes = {batch: batch_bytes(store.files, batch) for batch in runs["batch"].unique()}
     per_batch = runs.groupby("batch")["run_id"].transform("size")
     return (runs["batch"].map(sizes).astype(float) / per_batch).fillna(0.0)
 
@@ -99,9 +99,7 @@ def _bytes_of_runs(store: Store, runs: pd.DataFrame) -> pd.Series[float]:
 def _not_counted(store: Store, runs: pd.DataFrame) -> list[str]:
     """Return one sentence for each file of some runs whose bytes nobody can tell."""
     files = store.files
-    names = [
-        path(files, table, batch) for batch in runs["batch"].dropna().unique() for table in TABLES
-    ]
+    names = [path(files, table, batch) for batch in runs["batch"].unique() for table in TABLES]
     return [
         f"{name}: cannot be read (it is a link that leads nowhere); its bytes are not counted."
         f" {MAKE_READABLE}"

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import pyarrow as pa
 
-from switchpoint.store.batches import TABLES, batch_of, in_batches, path
+from switchpoint.store.batches import TABLES, batch_files, batch_of, path
 from switchpoint.store.files import LEFT_AFTER, StoreFiles
 from switchpoint.store.scan import FILE, scan
 
@@ -38,11 +38,11 @@ class WithoutRuns(NamedTuple):
 
 def batches_without_runs(files: StoreFiles) -> WithoutRuns:
     """Return what belongs to batches that have no file of `runs`."""
-    there = in_batches(files.below("runs"))[0]
+    there = batch_files(files, "runs")
     complete = {batch_of(name) for name in there}
     others: dict[str, list[str]] = {}
     for table in TABLES:
-        for name in in_batches(files.below(table))[0]:
+        for name in batch_files(files, table):
             if batch_of(name) not in complete:
                 others.setdefault(batch_of(name), []).append(name)
     # A command that joins files has written the runs meanwhile, or a file system lists them late.

@@ -22,7 +22,7 @@ def set_mark(files: StoreFiles) -> None:
 
 
 def check_mark(files: StoreFiles) -> None:
-    """Raise InputError if a newer version wrote the store. The first layout has no mark."""
+    """Raise InputError if a newer version wrote the store. A new store has no mark."""
     mark = f"{files.root}/{STORE_MARK}"
     try:
         if not files.exists(mark):

@@ -14,9 +14,8 @@ import pandas as pd
 
 from switchpoint.errors import InputError
 from switchpoint.importing.files import STORE_MARK
-from switchpoint.store.batches import TABLES, Encoded, write
+from switchpoint.store.batches import TABLES, Encoded, batch_files, write
 from switchpoint.store.files import StoreFiles
-from switchpoint.store.first_layout import FirstLayout
 from switchpoint.store.ledger import ledgers
 from switchpoint.store.lost_runs import WithoutRuns, batches_without_runs
 from switchpoint.store.mark import check_mark, set_mark
@@ -27,7 +26,7 @@ from switchpoint.store.tables import SLIM, unpacked, unpacked_points
 from switchpoint.store.values import keep_values, read_values
 from switchpoint.store.wanted import Query, Wanted, divided
 from switchpoint.tables.builds import tell_builds
-from switchpoint.tables.columns import CURVE_COLUMNS, MEASURES, RUN_COLUMNS
+from switchpoint.tables.columns import CURVE_COLUMNS, MEASURES
 from switchpoint.tables.measurements import Measurements, concat, no_samples
 from switchpoint.tables.unlike import tell_unlike
 from switchpoint.tables.validity import problem_of
@@ -257,28 +256,19 @@ class Store:
         if runs.empty:
             empty = "contains no run that matches; `switchpoint store ls` shows what it contains"
             raise InputError(self.url, damaged[0] if damaged else empty)
-        told, parts = list(damaged), []
-        ours, before = runs[runs["batch"].notna()], runs[runs["batch"].isna()]
-        if len(ours):
-            whole, failed = stored.complete(ours)
-            rows, lost = stored.rows(table, ours, of_rows)
-            if table == "samples":
-                parts.append(Measurements(unpacked(rows, MEASURES), whole))
-            else:
-                points = unpacked_points(rows)
-                parts.append(Measurements(no_samples(), whole, points=points))
-            told += [*failed, *lost]
-        if len(before):
-            samples, failed = FirstLayout(self.files, []).samples(before, of_rows)
-            parts.append(Measurements(samples, before[RUN_COLUMNS].reset_index(drop=True)))
-            told += failed
-        found = concat(parts)
-        return tell_builds(dataclasses.replace(found, not_taken=[*found.not_taken, *told]))
+        whole, failed = stored.complete(runs)
+        rows, lost = stored.rows(table, runs, of_rows)
+        if table == "samples":
+            found = Measurements(unpacked(rows, MEASURES), whole)
+        else:
+            found = Measurements(no_samples(), whole, points=unpacked_points(rows))
+        told = [*found.not_taken, *damaged, *failed, *lost]
+        return tell_builds(dataclasses.replace(concat([found]), not_taken=told))
 
     def files_of_runs(self) -> list[str]:
         """Return the files of `runs`; raises InputError if this is not a store yet."""
         check_mark(self.files)
-        paths = self.files.below("runs")
+        paths = batch_files(self.files, "runs")
         if not paths and not self.files.system.isdir(f"{self.files.root}/runs"):
             raise InputError(
                 self.url, "is not a store yet; fill it with `switchpoint import FILE...` first"

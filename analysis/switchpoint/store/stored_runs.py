@@ -10,16 +10,14 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.dataset as ds
 
-from switchpoint.store.batches import TABLES, Encoded, batch_of, in_batches, path
+from switchpoint.store.batches import TABLES, Encoded, batch_files, batch_of, path
 from switchpoint.store.files import Rewritten, StoreFiles
-from switchpoint.store.first_layout import FirstLayout
 from switchpoint.store.scan import FILE, Loss, scan
 from switchpoint.store.soundness import problem_of_table
 from switchpoint.store.tables import RUNS, SLIM, STORED_AS
 from switchpoint.store.wanted import Wanted, both
 from switchpoint.tables.builds import RUN_IDENTITY, build_words
 from switchpoint.tables.columns import REPRODUCES, RUN_COLUMNS, lasting_labels
-from switchpoint.tables.validity import whole_start
 
 #: Runs that Arrow looks for while it reads. For more, all rows are read first, which is faster.
 _FEW = 1000
@@ -44,8 +42,7 @@ class StoredRuns:
         The store.
     rows : DataFrame
         `RUN_COLUMNS` as far as they were read, `STORED_AS`, which sorts runs by when they were
-        stored and is empty in the first layout, and `batch`, null there. A run that two writers
-        stored has two rows.
+        stored, and `batch`. A run that two writers stored has two rows.
 
     Attributes
     ----------
@@ -58,7 +55,7 @@ class StoredRuns:
         # A complete run wins against a truncated one, then the newest batch.
         rows = rows.sort_values(["complete", "batch"], na_position="first", kind="stable")
         self._twice = set(rows.loc[rows["run_id"].duplicated(), "run_id"])
-        self._batches = sorted(rows["batch"].dropna().unique())
+        self._batches = sorted(rows["batch"].unique())
         rows = rows.drop_duplicates("run_id", keep="last")
         self.runs = rows.sort_values(["start_utc", "run_id"], ignore_index=True)
 
@@ -67,10 +64,9 @@ class StoredRuns:
         cls, files: StoreFiles, paths: list[str], wanted: Wanted
     ) -> tuple[StoredRuns, list[str]]:
         """Return the wanted runs of some files of `runs`, and what could not be read."""
-        ours, older = in_batches(paths)
         condition = wanted.to_the_minute().condition(SLIM)
         table, damaged = scan(
-            files, wanted.files(ours), RUNS, condition, with_file=True, check=problem_of_table
+            files, wanted.files(paths), RUNS, condition, with_file=True, check=problem_of_table
         )
         rows = _with_batches(table.to_pandas())
         foreign = rows["run_id"].isna()
@@ -78,16 +74,10 @@ class StoredRuns:
             f"{path(files, 'runs', batch)}: is not a file of a store; remove it"
             for batch in rows.loc[foreign, "batch"].unique()
         ]
-        rows = rows[~foreign]
-        if older:
-            before, failed = FirstLayout(files, older).runs()
-            rows = pd.concat([rows, before.assign(batch=None)], ignore_index=True)
-            damaged += failed
-        rows = wanted.rows(_with_whole_starts(rows))
-        names = {batch: batch.rpartition("/")[2] for batch in rows["batch"].dropna().unique()}
+        rows = wanted.rows(rows[~foreign])
+        names = {batch: batch.rpartition("/")[2] for batch in rows["batch"].unique()}
         first = rows[STORED_AS].astype(object)
-        first = first.where(first.notna(), rows["batch"].map(names))
-        rows[STORED_AS] = first.fillna("").astype("str")
+        rows[STORED_AS] = first.where(first.notna(), rows["batch"].map(names)).astype("str")
         return cls(files, rows), damaged
 
     def newest(self, sessions: int) -> pd.DataFrame:
@@ -144,22 +134,17 @@ class StoredRuns:
 
     def complete(self, runs: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
         """Return all `RUN_COLUMNS` of some of the runs, and what could not be read."""
-        ours, before = runs[runs["batch"].notna()], runs[runs["batch"].isna()]
-        facts, damaged = self.rows("facts", ours)
+        facts, damaged = self.rows("facts", runs)
         # Another program may have written the facts of a run twice; it is still one run.
         once = facts.to_pandas().drop_duplicates("run_id", keep="last")
-        whole = ours[SLIM].merge(once, on="run_id", how="left")[RUN_COLUMNS]
-        if before.empty:
-            return whole, damaged
-        return pd.concat([whole, before[RUN_COLUMNS]], ignore_index=True), damaged
+        return runs[SLIM].merge(once, on="run_id", how="left")[RUN_COLUMNS], damaged
 
     def gone(self, table: str) -> set[str]:
-        """Return the runs whose file of a table was removed, without the first layout."""
-        batches = self.runs["batch"].dropna().unique()
+        """Return the runs whose file of a table was removed."""
+        batches = self.runs["batch"].unique()
         if not len(batches):
             return set()
-        paths = {batch: path(self._files, table, batch) for batch in batches}
-        gone = self._gone(paths, table)
+        gone = self._gone({batch: path(self._files, table, batch) for batch in batches}, table)
         return set(self.runs.loc[self.runs["batch"].isin(gone), "run_id"])
 
     def with_rows(self, table: str, run_ids: set[str]) -> set[str]:
@@ -175,7 +160,7 @@ class StoredRuns:
         condition: Any = None,
         without: Collection[str] = (),
     ) -> tuple[pa.Table, list[str]]:
-        """Return the rows of a table that belong to some of the runs, without the first layout.
+        """Return the rows of a table that belong to some of the runs.
 
         Parameters
         ----------
@@ -195,9 +180,7 @@ class StoredRuns:
         list of str
             What could not be read, one sentence each.
         """
-        paths = {
-            batch: path(self._files, table, batch) for batch in runs["batch"].dropna().unique()
-        }
+        paths = {batch: path(self._files, table, batch) for batch in runs["batch"].unique()}
         gone = self._gone(paths, table)
         twice = bool(self._twice & set(runs["run_id"]))
         own = None
@@ -238,15 +221,12 @@ def brief_runs(
 
     A run may come twice.
     """
-    ours, older = in_batches(files.below("runs"))
+    paths = batch_files(files, "runs")
     if months is not None:
-        ours = [name for name in ours if batch_of(name).partition("/")[0] in months]
+        paths = [name for name in paths if batch_of(name).partition("/")[0] in months]
     schema = pa.schema([RUNS.field(name) for name in names])
-    table, not_taken = scan(files, ours, schema, with_file=True)
+    table, not_taken = scan(files, paths, schema, with_file=True)
     runs = _with_batches(table.to_pandas())
-    if older:
-        before = FirstLayout(files, older).runs(names)[0]
-        runs = pd.concat([runs, before.assign(batch=None)])
     return runs[runs["run_id"].notna()], not_taken
 
 
@@ -254,13 +234,6 @@ def _with_batches(rows: pd.DataFrame) -> pd.DataFrame:
     """Replace the column `FILE` by the batch of each row, `batch`."""
     places = rows.pop(FILE)
     return rows.assign(batch=places.map({name: batch_of(name) for name in places.unique()}))
-
-
-def _with_whole_starts(rows: pd.DataFrame) -> pd.DataFrame:
-    """Complete the starts that older versions stored without seconds or time zone."""
-    starts = rows["start_utc"].dropna().unique()
-    whole = {start: whole_start(start) for start in starts if len(start) < 20 or start[-1] != "Z"}
-    return rows.assign(start_utc=rows["start_utc"].replace(whole)) if whole else rows
 
 
 def _of_runs(rows: pa.Table, run_ids: pd.Series[str]) -> pa.Table:

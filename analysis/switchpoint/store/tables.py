@@ -52,14 +52,8 @@ FACTS = pa.schema([("run_id", pa.string()), *((name, pa.string()) for name in LA
 SLIM = [name for name in RUN_COLUMNS if name not in LARGE]
 
 #: The batch as which a run was first stored, which begins with the time: joined batches keep it.
-#: Null in the batch of an import, and in what older versions joined: there it is the file's name.
+#: Null in the batch of an import: there it is the file's name.
 STORED_AS = "stored_as"
-
-#: The smallest time of a point.
-MINIMUM = "min_us"
-
-#: Columns that files of older versions lack.
-LATER = frozenset([STORED_AS, MINIMUM])
 
 RUNS = pa.schema(
     [

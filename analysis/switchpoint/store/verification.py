@@ -7,14 +7,13 @@ from collections.abc import Set
 
 import pyarrow.parquet as pq
 
-from switchpoint.store.batches import TABLES, in_batches, path
+from switchpoint.store.batches import TABLES, batch_files, path
 from switchpoint.store.checksums import broken_seal
 from switchpoint.store.files import Rewritten, StoreFiles, first_line
 from switchpoint.store.ledger import ROW
 from switchpoint.store.lost_runs import LASTING, lost_in_words, unfinished_in_words
 from switchpoint.store.scan import MAKE_READABLE, failures, why_unreadable
 from switchpoint.store.store import Store
-from switchpoint.store.tables import LATER
 
 #: What seems to be missing or left over is looked for again after this pause, until it is the same
 #: twice: another command may be joining files.
@@ -59,9 +58,9 @@ def _columns(store: Store) -> dict[str, Set[str]]:
     files = store.files
     return {
         **{
-            name: {*schema.names} - LATER
+            name: {*schema.names}
             for table, schema in TABLES.items()
-            for name in in_batches(files.below(table))[0]
+            for name in batch_files(files, table)
         },
         **{name: {ROW} for ledger in store.ledgers.values() for name in ledger.paths()},
         **{name: {"value_id"} for name in files.below("values")},
@@ -114,7 +113,7 @@ def _settled(store: Store) -> list[str]:
 def _missing_or_left(store: Store) -> list[str]:
     files = store.files
     without = store.without_runs()
-    batches = store.stored()[0].runs["batch"].dropna().unique()
+    batches = store.stored()[0].runs["batch"].unique()
     told = lost_in_words(files, without.lost)
     for table in TABLES:
         if table in LASTING:

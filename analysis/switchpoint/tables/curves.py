@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import json
+import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from switchpoint.limits import LONGEST_US, SHORTEST_US
 from switchpoint.tables.columns import CURVE_COLUMNS, identity_columns
 from switchpoint.tables.measurements import Measurements, sweeps_of
-from switchpoint.tables.minima import with_told_minima
 from switchpoint.tables.naming import curve_name
 from switchpoint.tables.sweeps import Floats, Indices, Sweeps
 from switchpoint.tables.visits import Visits, compare_visits
@@ -31,6 +34,12 @@ _FEW_POSSIBLE = 4
 _ERROR_PER_MAD = np.array(
     [0, 0, 2.09, 3.21, 2.42, 2.38, 2.13, 2.18, 2.03, 2.09, 1.97, 2.03, 1.95, 2.00, 1.93, 1.98, 1.92]
 )
+
+#: What distinguishes the points of a run record.
+_POINT = ["run_id", "mode", "size_bytes"]
+
+#: A point of which a record keeps fewer samples than were taken: one of more than one.
+_THINNED = re.compile(r'"stride":\s*(?!1\b)\d')
 
 
 def summarise(source: Measurements | pd.DataFrame) -> pd.DataFrame:
@@ -63,11 +72,32 @@ def summarise(source: Measurements | pd.DataFrame) -> pd.DataFrame:
         return table
     if table.empty:
         return table if source.points.empty else source.points
-    table = with_told_minima(table, source.runs)
+    table = _with_minima_of_records(table, source.runs)
     if source.points.empty:
         return table
     joined = pd.concat([table, source.points], ignore_index=True)
     return joined[[*identity_columns(joined), *CURVE_COLUMNS]]
+
+
+def _with_minima_of_records(points: pd.DataFrame, runs: pd.DataFrame) -> pd.DataFrame:
+    """Return points with the smallest of all times, also of those that a record left out."""
+    minima = pd.DataFrame(_minima_of_records(runs), columns=[*_POINT, "least_us"])
+    if minima.empty or "mode" not in points:
+        return points
+    keys = points[_POINT].astype({"run_id": object, "mode": object})
+    least = keys.merge(minima.drop_duplicates(_POINT), on=_POINT, how="left")["least_us"]
+    return points.assign(min_us=np.fmin(points["min_us"].to_numpy(float), least.to_numpy(float)))
+
+
+def _minima_of_records(runs: pd.DataFrame) -> Iterator[tuple[str, str, int, float]]:
+    """Yield run, mode, size and smallest time of the points of records that left samples out."""
+    for run_id, footer in zip(runs["run_id"], runs["footer"], strict=True):
+        if not isinstance(footer, str) or not _THINNED.search(footer):
+            continue
+        for point in json.loads(footer).get("points", []):
+            least = point.get("min_us")
+            if isinstance(least, int | float) and SHORTEST_US <= least <= LONGEST_US:
+                yield run_id, point["mode"], point["size_bytes"], float(least)
 
 
 @dataclass

@@ -1,4 +1,4 @@
-"""`switchpoint store ls | show | verify | compact | prune | migrate`."""
+"""`switchpoint store ls | show | verify | compact | prune`."""
 
 from __future__ import annotations
 
@@ -106,19 +106,6 @@ def prune(
         done = prune(Store(store), date.today() - timedelta(days=older_than))
         warn(done.left_out, verbose=True)
         print(_words(done, f"without samples older than {older_than} days"))
-
-
-@app.command("migrate")
-def migrate(store: Store = "results") -> None:
-    """Rewrite runs that an older version stored, two files for each, in today's layout."""
-    with user_mistakes():
-        from switchpoint.store.store import Store
-        from switchpoint.store.upkeep import migrate
-
-        opened = Store(store)
-        opened.files_of_runs()
-        done = migrate(opened)
-        print(f"{done.runs:,} runs migrated, {done.files:,} files removed")
 
 
 def _words(done: Upkeep, what: str) -> str:
