@@ -39,6 +39,7 @@ def user_mistakes() -> Iterator[None]:
         raise typer.Exit(BAD) from None
 
 
-def show(line: object) -> None:
-    """Print one line on stdout, with control characters escaped."""
-    print(printable(str(line)))
+def show(*lines: object) -> None:
+    """Print lines on stdout, with control characters escaped."""
+    for line in lines:
+        print(printable(str(line)))

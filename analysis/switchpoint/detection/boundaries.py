@@ -214,7 +214,8 @@ def _cliff(
 
     `reported` says before which sizes other boundaries are: no piece reaches beyond one.
     """
-    before, after = reported[1:place].nonzero()[0] + 1, reported[place + 1 :].nonzero()[0] + place
+    before = (reported[1:place].nonzero()[0] + 1).tolist()
+    after = (reported[place + 1 :].nonzero()[0] + place).tolist()
     left = max([place - _SIZES_BESIDE_CLIFF, 0, *before]), place - 1
     right = place, min([place + _SIZES_BESIDE_CLIFF - 1, len(table.size) - 1, *after])
     only = Bracket(place, place, float(divisions.here[place]))

@@ -6,10 +6,11 @@ from typing import Annotated
 
 import typer
 
-from switchpoint.cli.exits import user_mistakes
-from switchpoint.cli.options import Json, Store
+from switchpoint.cli.options import Store
+from switchpoint.cli.result import Result, verb
 
 
+@verb
 def command(
     findings: Annotated[
         list[str],
@@ -35,19 +36,16 @@ def command(
         typer.Option("--by", metavar="NAME", help="Who. Default: the user.", show_default=False),
     ] = None,
     store: Store = "results",
-    as_json: Json = False,
-) -> None:
+) -> Result:
     """Accept findings of the gate, so that they fail no more. The reason stays in the store."""
-    with user_mistakes():
-        from switchpoint.gating.accepted import accept_all, words_of
-        from switchpoint.printable import printable
+    from switchpoint.cli.exits import show
+    from switchpoint.gating.accepted import accept_all, words_of
+    from switchpoint.reporting.json import acceptance_as_json
 
-        rows = accept_all(store, findings, reason, by=by, until=until)
-        if as_json:
-            from switchpoint.reporting.json import acceptance_as_json, print_json
+    rows = accept_all(store, findings, reason, by=by, until=until)
 
-            told = [acceptance_as_json(row) for row in rows]
-            print_json(told[0] if len(told) == 1 else told)
-        else:
-            for row in rows:
-                print(printable(words_of(row)))
+    def to_json() -> object:
+        accepted = [acceptance_as_json(row) for row in rows]
+        return accepted[0] if len(accepted) == 1 else accepted
+
+    return Result(lambda: show(*map(words_of, rows)), to_json)

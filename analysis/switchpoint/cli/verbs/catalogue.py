@@ -7,8 +7,7 @@ from typing import Annotated
 
 import typer
 
-from switchpoint.cli.exits import user_mistakes
-from switchpoint.cli.options import Json
+from switchpoint.cli.result import Result, verb, verb_without_json
 from switchpoint.errors import InputError
 
 app = typer.Typer(
@@ -17,6 +16,7 @@ app = typer.Typer(
 
 
 @app.command("list")
+@verb
 def list_entries(
     record: Annotated[
         Path | None,
@@ -26,31 +26,25 @@ def list_entries(
             show_default=False,
         ),
     ] = None,
-    as_json: Json = False,
-) -> None:
+) -> Result:
     """List the settings that are known to move a switch or a step."""
-    with user_mistakes():
-        from switchpoint.explanation.entries import all_entries, entries_of
+    from switchpoint.explanation.entries import all_entries, entries_of
+    from switchpoint.reporting.json import entries_as_json
+    from switchpoint.reporting.terminal.catalogue import print_entries
 
-        entries = all_entries() if record is None else entries_of(record)
-        if as_json:
-            from switchpoint.reporting.json import entries_as_json, print_json
-
-            print_json(entries_as_json(entries))
-        else:
-            from switchpoint.reporting.terminal.catalogue import print_entries
-
-            print_entries(entries)
+    entries = all_entries() if record is None else entries_of(record)
+    return Result(lambda: print_entries(entries), lambda: entries_as_json(entries))
 
 
 @app.command("export")
-def export() -> None:
+@verb_without_json
+def export() -> Result:
     """Print the settings that this site verified as YAML, to contribute them to Switchpoint."""
-    with user_mistakes():
-        from switchpoint.explanation.catalogue import VARIABLE, own_file
-        from switchpoint.explanation.own_catalogue import as_yaml, contribution
+    from switchpoint.explanation.catalogue import VARIABLE, own_file
+    from switchpoint.explanation.own_catalogue import as_yaml, contribution
 
-        file = own_file()
-        if file is None:
-            raise InputError(VARIABLE, "is not set; let it name the catalogue of your site")
-        print(as_yaml(contribution(file)), end="")
+    file = own_file()
+    if file is None:
+        raise InputError(VARIABLE, "is not set; let it name the catalogue of your site")
+    text = as_yaml(contribution(file))
+    return Result(lambda: print(text, end=""))

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from switchpoint.cli.result import Result, verb_without_json
 
-def command() -> None:
+
+@verb_without_json
+def command() -> Result:
     """Print the folder of the ReFrame checks, for `reframe -c "$(switchpoint checks)"`."""
     from switchpoint.shipped import shipped
 
-    print(shipped("checks"))
+    return Result(lambda: print(shipped("checks")))

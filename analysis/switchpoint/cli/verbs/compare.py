@@ -6,11 +6,11 @@ from typing import Annotated
 
 import typer
 
-from switchpoint.cli.exits import user_mistakes
-from switchpoint.cli.inputs import warn
-from switchpoint.cli.options import Json, Last, Store
+from switchpoint.cli.options import Last, Store
+from switchpoint.cli.result import Result, verb
 
 
+@verb
 def command(
     selections: Annotated[
         list[str],
@@ -26,21 +26,17 @@ def command(
     show_all: Annotated[
         bool, typer.Option("--all", help="Print also each range of sizes of each pair of curves.")
     ] = False,
-    as_json: Json = False,
-) -> None:
+) -> Result:
     """Compare A with B: which is faster, at which sizes, by how much, and what differs."""
-    with user_mistakes():
-        from switchpoint.comparison.compare import compare
-        from switchpoint.reporting.terminal.progress import progress
+    from switchpoint.comparison.compare import compare
+    from switchpoint.reporting.json import comparison_as_json
+    from switchpoint.reporting.terminal.comparison import print_comparison
+    from switchpoint.reporting.terminal.progress import progress
 
-        with progress("comparing"):
-            found = compare(*selections, store=store, last=last)
-        warn(found.warnings)
-        if as_json:
-            from switchpoint.reporting.json import comparison_as_json, print_json
-
-            print_json(comparison_as_json(found))
-        else:
-            from switchpoint.reporting.terminal.comparison import print_comparison
-
-            print_comparison(found, show_all=show_all)
+    with progress("comparing"):
+        comparison = compare(*selections, store=store, last=last)
+    return Result(
+        lambda: print_comparison(comparison, show_all=show_all),
+        lambda: comparison_as_json(comparison),
+        warnings=comparison.warnings,
+    )

@@ -7,17 +7,20 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from switchpoint.cli.exits import show, user_mistakes
+from switchpoint.cli.exits import show
 from switchpoint.cli.inputs import fresh_warnings, load, store_of, warn
-from switchpoint.cli.options import Files, Json, Scheduler, Since, Store, Until
+from switchpoint.cli.options import Files, Scheduler, Since, Store, Until
+from switchpoint.cli.result import Result, verb
 from switchpoint.errors import InputError
 
 if TYPE_CHECKING:
     import pandas as pd
 
+    from switchpoint.store.store import Store as Results
     from switchpoint.tables.measurements import Measurements
 
 
+@verb
 def command(
     files: Files = None,
     store: Store = "results",
@@ -80,45 +83,57 @@ def command(
         ),
     ] = None,
     scheduler: Scheduler = None,
-    as_json: Json = False,
-) -> None:
+) -> Result:
     """Find steps and other anomalies in the curves of FILEs or of the store's newest sessions."""
-    with user_mistakes():
-        from switchpoint.reporting.digest import SORTS, select_curves, select_kinds
-        from switchpoint.reporting.json import findings_as_json, print_json
+    from switchpoint.reporting.digest import SORTS, select_curves, select_kinds
+    from switchpoint.reporting.json import findings_as_json
 
-        if sort is not None and sort not in SORTS:
-            raise InputError("--sort", f"'{sort}' is not a sort key; use one of {', '.join(SORTS)}")
-        measurements = load(files, store, sessions=last, since=since, until=until, verbose=show_all)
-        told = fresh_warnings(measurements, files)
-        findings, curves = _find(measurements, curve or [], told, show_all=show_all)
-        shown = select_kinds(select_curves(findings, curve or []), only or [])
-        if as_json:
-            print_json({"findings": findings_as_json(shown)})
-        else:
-            from switchpoint.explanation.causes import PROMINENT_CONFIDENCE
-            from switchpoint.reporting.disturbed import disturbed_text
-            from switchpoint.reporting.terminal.findings import print_findings
+    if sort is not None and sort not in SORTS:
+        raise InputError("--sort", f"'{sort}' is not a sort key; use one of {', '.join(SORTS)}")
+    measurements = load(files, store, sessions=last, since=since, until=until, verbose=show_all)
+    warnings = fresh_warnings(measurements, files)
+    findings, curves = _find(measurements, curve or [], warnings, show_all=show_all)
+    shown = select_kinds(select_curves(findings, curve or []), only or [])
+    page, problems = _written(report, measurements, findings, store_of(files, store))
 
-            switches = _switches(measurements, findings, curve or [])
-            disturbed = disturbed_text(measurements)
-            least = PROMINENT_CONFIDENCE if min_confidence is None else min_confidence
-            print_findings(
-                shown, curves, switches, disturbed=disturbed, show_all=show_all, sort=sort,
-                min_confidence=least,
-            )  # fmt: skip
-        if report is not None:
-            from switchpoint.reporting.pages.report import report as write_report
-            from switchpoint.reporting.terminal.progress import progress
+    def show_all_forms() -> None:
+        from switchpoint.explanation.causes import PROMINENT_CONFIDENCE
+        from switchpoint.reporting.disturbed import disturbed_text
+        from switchpoint.reporting.terminal.findings import print_findings
 
-            with progress("writing the report"):
-                page = write_report(measurements, report, findings, store_of(files, store))
-            if not as_json:
-                show(page)
+        print_findings(
+            shown,
+            curves,
+            _switches(measurements, findings, curve or []),
+            disturbed=disturbed_text(measurements),
+            show_all=show_all,
+            sort=sort,
+            min_confidence=PROMINENT_CONFIDENCE if min_confidence is None else min_confidence,
+        )
+        if page is not None:
+            show(page)
+
+    return Result(show_all_forms, lambda: {"findings": findings_as_json(shown)}, problems=problems)
+
+
+def _written(
+    folder: Path | None, measurements: Measurements, findings: pd.DataFrame, store: Results | None
+) -> tuple[Path | None, list[str]]:
+    """Write the HTML report if it is wanted; return its page, and why there is none."""
+    if folder is None:
+        return None, []
+    from switchpoint.reporting.pages.report import report
+    from switchpoint.reporting.terminal.progress import progress
+
+    try:
+        with progress("writing the report"):
+            return report(measurements, folder, findings, store), []
+    except InputError as error:  # the findings are printed first
+        return None, [str(error)]
 
 
 def _find(
-    measurements: Measurements, wanted: list[str], told: list[str], *, show_all: bool
+    measurements: Measurements, wanted: list[str], warnings: list[str], *, show_all: bool
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Return all findings and the points of the wanted curves; warnings go to stderr."""
     from switchpoint.detection.doubts import doubt_warnings
@@ -140,7 +155,7 @@ def _find(
         raise InputError("--curve", f"no curve matches {' and '.join(wanted)}")
     sizes = [*few_sizes_warning(curves, FEWEST_SIZES), *many_sizes_warnings(curves, MOST_SIZES)]
     noise = [*noise_warnings(curves), *doubt_warnings(curves, findings)]
-    warn([*told, *noise, *sizes], verbose=show_all)
+    warn([*warnings, *noise, *sizes], verbose=show_all)
     return findings, curves
 
 

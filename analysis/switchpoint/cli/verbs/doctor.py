@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from switchpoint.cli.exits import FAILED, say, show, user_mistakes
-from switchpoint.cli.options import Json
+from switchpoint.cli.exits import show
+from switchpoint.cli.result import Result, verb
 from switchpoint.errors import InputError
 
 if TYPE_CHECKING:
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 _WAIT_S = 60.0  # how long a job of `doctor --site` may wait
 
 
+@verb
 def command(
     site: Annotated[
         str | None,
@@ -60,42 +61,47 @@ def command(
             help="With --spack: check only this MPI, and fail if it is not what SPEC says.",
         ),
     ] = None,
-    as_json: Json = False,
-) -> None:
+) -> Result:
     """Check what this machine or a site needs to measure MPI, and print a fix for each problem."""
-    with user_mistakes():
-        if not spack and (write or mpi):
-            raise InputError("--write" if write else "--mpi", "needs --spack; add it")
-        if site is None and (wait is not None or not trial):
-            raise InputError("--no-trial" if wait is None else "--wait", "needs --site; add it")
-        if spack:
-            _doctor_spack(site, write, mpi, as_json)
-        elif site is not None:
-            _doctor_site(site, (wait or _WAIT_S) if trial else None, as_json)
-        else:
-            from switchpoint.sites.doctor import examine
+    if not spack and (write or mpi):
+        raise InputError("--write" if write else "--mpi", "needs --spack; add it")
+    if site is None and (wait is not None or not trial):
+        raise InputError("--no-trial" if wait is None else "--wait", "needs --site; add it")
+    if spack:
+        return _of_spack(site, write, mpi)
+    if site is not None:
+        return _of_site(site, (wait or _WAIT_S) if trial else None)
+    from switchpoint.reporting.json import facts_as_json
+    from switchpoint.reporting.terminal.doctor import print_facts
+    from switchpoint.sites.doctor import examine
 
-            _print_facts(examine(), as_json)
+    facts = examine()
+    return Result(lambda: print_facts(facts), lambda: facts_as_json(facts))
 
 
-def _doctor_site(site: str, wait_s: float | None, as_json: bool) -> None:
+def _of_site(site: str, wait_s: float | None) -> Result:
+    from switchpoint.reporting.json import facts_as_json
+    from switchpoint.reporting.terminal.examination import print_examination
     from switchpoint.sites.examination import examine_site
     from switchpoint.sites.settings_path import find_settings
 
-    facts = examine_site(find_settings(site), wait_s)
-    if not as_json:
-        from switchpoint.reporting.terminal.examination import print_examination
+    states: list[str] = []
 
-        problems = print_examination(facts)
-    else:
-        listed = list(facts)
-        _print_facts(listed, as_json)
-        problems = sum(fact.state == "missing" for fact in listed)
-    if problems:
-        raise typer.Exit(FAILED)
+    def facts() -> Iterator[Fact]:
+        for fact in examine_site(find_settings(site), wait_s):  # each is shown when it is found
+            states.append(fact.state)
+            yield fact
+
+    return Result(
+        lambda: print_examination(facts()),
+        lambda: facts_as_json(facts()),
+        failed=lambda: "missing" in states,
+    )
 
 
-def _doctor_spack(site: str | None, target: Path | None, mpi: str | None, as_json: bool) -> None:
+def _of_spack(site: str | None, target: Path | None, mpi: str | None) -> Result:
+    from switchpoint.reporting.json import facts_as_json
+    from switchpoint.reporting.terminal.doctor import print_facts
     from switchpoint.sites.settings_path import find_settings
     from switchpoint.spack.installation import examine_spack
     from switchpoint.spack.survey import survey, write
@@ -105,27 +111,22 @@ def _doctor_spack(site: str | None, target: Path | None, mpi: str | None, as_jso
         home = Path(site) if Path(site).is_dir() else find_settings(site).parent
     surveyed = survey(home, mpi)
     facts = [*examine_spack(home), *surveyed.facts]
-    _print_facts(facts, as_json)
-    if target is not None:
-        path = write(surveyed, target.absolute())
-        if not as_json:
-            show(path)
+
+    def show_all_forms() -> None:
+        print_facts(facts)
+        if target is not None:
+            show(write(surveyed, target.absolute()))
+
+    def to_json() -> object:
+        if target is not None:
+            write(surveyed, target.absolute())
+        return facts_as_json(facts)
+
+    problems = []
     missing = [fact for fact in facts if fact.state == "missing"]
     if missing:
         first = missing[0]
         more = f" (and {len(missing) - 1} more)" if missing[1:] else ""
         place = f"{first.place}: " if first.place else ""
-        words = f"{place}{first.topic}: {first.found}; {first.fix}{more}"
-        say(words)
-        raise typer.Exit(FAILED)
-
-
-def _print_facts(facts: Iterable[Fact], as_json: bool) -> None:
-    if as_json:
-        from switchpoint.reporting.json import facts_as_json, print_json
-
-        print_json(facts_as_json(facts))
-    else:
-        from switchpoint.reporting.terminal.doctor import print_facts
-
-        print_facts(facts)
+        problems = [f"{place}{first.topic}: {first.found}; {first.fix}{more}"]
+    return Result(show_all_forms, to_json, problems=problems, failed=lambda: bool(missing))

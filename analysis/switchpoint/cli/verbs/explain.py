@@ -6,15 +6,16 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from switchpoint.cli.exits import user_mistakes
 from switchpoint.cli.inputs import fresh_warnings, load, warn
-from switchpoint.cli.options import Files, Json, Scheduler, Since, Store, Until
+from switchpoint.cli.options import Files, Scheduler, Since, Store, Until
+from switchpoint.cli.result import Result, verb
 from switchpoint.errors import InputError
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
+@verb
 def command(
     files: Files = None,
     store: Store = "results",
@@ -40,35 +41,31 @@ def command(
         ),
     ] = False,
     scheduler: Scheduler = None,
-    as_json: Json = False,
-) -> None:
+) -> Result:
     """Locate each switch to the byte and name its cause, from sweeps, zooms and interventions."""
-    with user_mistakes():
-        from switchpoint.explanation.eager import stayed_eager
-        from switchpoint.explanation.switches import explain, near_size
-        from switchpoint.reporting.json import eager_as_json, print_json, switches_as_json
-        from switchpoint.reporting.terminal.progress import progress
+    from switchpoint.explanation.eager import stayed_eager
+    from switchpoint.explanation.switches import explain, near_size
+    from switchpoint.reporting.json import eager_as_json, switches_as_json
+    from switchpoint.reporting.terminal.progress import progress
 
-        size = _size(near)
-        measurements = load(files, store, since=since, until=until)
-        with progress("explaining"):
-            switches = explain(measurements)
-        eager = stayed_eager(measurements)
-        warn(fresh_warnings(measurements, files))
-        for column, wanted in (("placement", placement), ("mode", mode)):
-            if wanted is not None:
-                # A zoom can report on modes without samples.
-                _check_known(column, wanted, [measurements.samples, switches, eager])
-                switches = switches[switches[column] == wanted]
-                eager = eager[eager[column] == wanted]
-        if size is not None:
-            switches = near_size(switches, size)
-        if as_json:
-            print_json(
-                {"switches": switches_as_json(switches), "stayed_eager": eager_as_json(eager)}
-            )
-        else:
-            _print(switches, eager, size, show_all=show_all)
+    size = _size(near)
+    measurements = load(files, store, since=since, until=until)
+    with progress("explaining"):
+        switches = explain(measurements)
+    eager = stayed_eager(measurements)
+    warn(fresh_warnings(measurements, files))
+    for column, wanted in (("placement", placement), ("mode", mode)):
+        if wanted is not None:
+            # A zoom can report on modes without samples.
+            _check_known(column, wanted, [measurements.samples, switches, eager])
+            switches = switches[switches[column] == wanted]
+            eager = eager[eager[column] == wanted]
+    if size is not None:
+        switches = near_size(switches, size)
+    return Result(
+        lambda: _print(switches, eager, size, show_all=show_all),
+        lambda: {"switches": switches_as_json(switches), "stayed_eager": eager_as_json(eager)},
+    )
 
 
 def _size(near: str | None) -> int | None:

@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from switchpoint.cli.exits import BAD, FAILED, say, user_mistakes
-from switchpoint.cli.inputs import warn
-from switchpoint.cli.options import Json, Scheduler, Store
+from switchpoint.cli.options import Scheduler, Store
+from switchpoint.cli.result import Result, verb
 from switchpoint.errors import InputError
 
 if TYPE_CHECKING:
@@ -20,6 +19,7 @@ if TYPE_CHECKING:
     from switchpoint.store.store import Store as Results
 
 
+@verb
 def command(
     store: Store = "results",
     session: Annotated[
@@ -111,45 +111,47 @@ def command(
         typer.Option("--power", help="Also print how small a change these sessions show."),
     ] = False,
     scheduler: Scheduler = None,
-    as_json: Json = False,
-) -> None:
+) -> Result:
     """Compare a session with those before it. Exit with 1 if something is worse or missing."""
-    with user_mistakes():
-        from switchpoint.cli.confirming import measured_again, seconds_of
-        from switchpoint.gating.gate import gate
-        from switchpoint.gating.kept import kept
-        from switchpoint.gating.policy import Policy, load_policy
-        from switchpoint.gating.presence import failures_of_report
-        from switchpoint.reporting.terminal.progress import progress
-        from switchpoint.store.store import Store
+    from switchpoint.cli.confirming import measured_again, seconds_of
+    from switchpoint.gating.gate import gate
+    from switchpoint.gating.kept import kept
+    from switchpoint.gating.policy import Policy, load_policy
+    from switchpoint.gating.presence import failures_of_report
+    from switchpoint.reporting.json import verdict_as_json
+    from switchpoint.reporting.terminal.progress import progress
+    from switchpoint.store.store import Store
 
-        problems: list[str] = []
-        failed = [] if reframe_report is None else failures_of_report(reframe_report)
-        if policy is not None and not policy.exists():
-            raise InputError(policy, "there is no such file; leave --policy out for the defaults")
-        budget_s = seconds_of(budget)
-        results = Store(store)
-        file = policy or _policy_file(results, session, site, settings)
-        with progress("comparing with earlier sessions"):
-            verdict = gate(
-                results,
-                session,
-                site=site,
-                policy=load_policy(file) if file else Policy(),
-                history=history,
-                failed_checks=failed,
-            )
-        if confirm:
-            with _noted(problems, "the suspected changes were not measured again: "):
-                verdict = measured_again(verdict, results, settings, budget_s, site)
-        with _noted(problems, "the findings were not kept: "):
-            kept(results, verdict)
-        _write(verdict, problems, junit=junit, gitlab=gitlab, markdown=markdown, github=github)
-        _tell(verdict, problems, as_json=as_json, github=github, power=power)
-    if verdict.fails:
-        raise typer.Exit(FAILED)
-    if problems:
-        raise typer.Exit(BAD)
+    problems: list[str] = []
+    failed = [] if reframe_report is None else failures_of_report(reframe_report)
+    if policy is not None and not policy.exists():
+        raise InputError(policy, "there is no such file; leave --policy out for the defaults")
+    budget_s = seconds_of(budget)
+    results = Store(store)
+    file = policy or _policy_file(results, session, site, settings)
+    with progress("comparing with earlier sessions"):
+        verdict = gate(
+            results,
+            session,
+            site=site,
+            policy=load_policy(file) if file else Policy(),
+            history=history,
+            failed_checks=failed,
+        )
+    if confirm:
+        with _noted(problems, "the suspected changes were not measured again: "):
+            verdict = measured_again(verdict, results, settings, budget_s, site)
+    with _noted(problems, "the findings were not kept: "):
+        kept(results, verdict)
+    _write(verdict, problems, junit=junit, gitlab=gitlab, markdown=markdown, github=github)
+    return Result(
+        lambda: _print(verdict, github=github, power=power),
+        lambda: verdict_as_json(verdict),
+        warnings=verdict.warnings,
+        verbose=True,
+        problems=problems,
+        failed=lambda: verdict.fails,
+    )
 
 
 @contextmanager
@@ -178,25 +180,14 @@ def _policy_file(
         return None
 
 
-def _tell(
-    verdict: Verdict, problems: list[str], *, as_json: bool, github: bool, power: bool
-) -> None:
+def _print(verdict: Verdict, *, github: bool, power: bool) -> None:
     """Print the verdict; annotations of GitHub are printed already."""
-    warn(verdict.warnings, verbose=True)
-    if as_json:
-        from switchpoint.reporting.json import print_json, verdict_as_json
+    from switchpoint.reporting.terminal.gate import print_power, print_verdict
 
-        print_json(verdict_as_json(verdict))
-    elif not github:
-        from switchpoint.reporting.terminal.gate import print_verdict
-
+    if not github:
         print_verdict(verdict)
-    if power and not as_json:
-        from switchpoint.reporting.terminal.gate import print_power
-
+    if power:
         print_power(verdict)
-    for problem in problems:
-        say(problem)
 
 
 def _write(

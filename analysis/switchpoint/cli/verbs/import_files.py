@@ -7,11 +7,13 @@ from typing import Annotated
 
 import typer
 
-from switchpoint.cli.exits import BAD, show, user_mistakes
-from switchpoint.cli.inputs import list_failures, warn
-from switchpoint.cli.options import Json, Scheduler, Store
+from switchpoint.cli.exits import BAD, show
+from switchpoint.cli.inputs import list_failures
+from switchpoint.cli.options import Scheduler, Store
+from switchpoint.cli.result import Result, verb
 
 
+@verb
 def command(
     files: Annotated[
         list[Path],
@@ -68,43 +70,40 @@ def command(
         bool, typer.Option("--verbose", "-v", help="List every skipped file and every warning.")
     ] = False,
     scheduler: Scheduler = None,
-    as_json: Json = False,
-) -> None:
+) -> Result:
     """Store FILEs, and files in folders. Their content decides the format. A run counts once."""
-    with user_mistakes():
-        if suggest:
-            _suggest(files)
-            return
-        from switchpoint.importing.choices import Choices, parse_columns, parse_statistic
-        from switchpoint.importing.files import find_files
-        from switchpoint.importing.layout import PathPattern
-        from switchpoint.reporting.json import import_as_json, print_json
-        from switchpoint.reporting.terminal.imports import import_lines
-        from switchpoint.reporting.terminal.progress import progress
-        from switchpoint.store.importing import import_found
-        from switchpoint.store.store import Store
+    if suggest:
+        return _suggested(files)
+    from switchpoint.importing.choices import Choices, parse_columns, parse_statistic
+    from switchpoint.importing.files import find_files
+    from switchpoint.importing.layout import PathPattern
+    from switchpoint.reporting.json import import_as_json
+    from switchpoint.reporting.terminal.imports import import_lines
+    from switchpoint.reporting.terminal.progress import progress
+    from switchpoint.store.importing import import_found
+    from switchpoint.store.store import Store
 
-        patterns = [PathPattern.parse(text) for text in paths or []]
-        kept = Store(store)
-        choices = Choices(parse_columns(columns or []), parse_statistic(statistic), dates)
-        found = find_files(files, patterns, kept.own, choices)
-        with progress("importing", len(found.found)) as advance:
-            outcome = import_found(found, kept, advance)
-        list_failures(outcome.failures, files, found.count, verbose=verbose)
-        if outcome.nothing:
-            raise typer.Exit(BAD)
-        warn(outcome.warnings, verbose=verbose)
-        if as_json:
-            print_json(import_as_json(outcome))
-        else:
-            for line in import_lines(outcome, store):
-                show(line)
+    patterns = [PathPattern.parse(text) for text in paths or []]
+    kept = Store(store)
+    choices = Choices(parse_columns(columns or []), parse_statistic(statistic), dates)
+    found = find_files(files, patterns, kept.own, choices)
+    with progress("importing", len(found.found)) as advance:
+        outcome = import_found(found, kept, advance)
+    list_failures(outcome.failures, files, found.count, verbose=verbose)
+    if outcome.nothing:
+        raise typer.Exit(BAD)
+    return Result(
+        lambda: show(*import_lines(outcome, store)),
+        lambda: import_as_json(outcome),
+        warnings=outcome.warnings,
+        verbose=verbose,
+    )
 
 
-def _suggest(folders: list[Path]) -> None:
-    """Print proposed patterns."""
+def _suggested(folders: list[Path]) -> Result:
+    """Propose patterns."""
     from switchpoint.importing.suggestions import suggest
     from switchpoint.reporting.terminal.imports import suggestion_lines
 
-    for line in suggestion_lines(suggest(folders), folders):
-        show(line)
+    suggestions = suggest(folders)
+    return Result(lambda: show(*suggestion_lines(suggestions, folders)))

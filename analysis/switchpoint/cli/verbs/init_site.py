@@ -7,9 +7,11 @@ from typing import Annotated
 
 import typer
 
-from switchpoint.cli.exits import show, user_mistakes
+from switchpoint.cli.exits import show
+from switchpoint.cli.result import Result, verb_without_json
 
 
+@verb_without_json
 def command(
     name: Annotated[
         str,
@@ -33,10 +35,9 @@ def command(
         bool,
         typer.Option("--ask/--no-ask", help="Ask Slurm, modules and compilers about this system."),
     ] = True,
-) -> None:
+) -> Result:
     """Write a site's settings from what Slurm and the MPIs report. Mark the rest for editing."""
-    with user_mistakes():
-        from switchpoint.sites.new_site import init_site
+    from switchpoint.sites.new_site import init_site
 
-        for line in init_site(name, folder, partition, ask=ask):
-            show(line)
+    lines = init_site(name, folder, partition, ask=ask)
+    return Result(lambda: show(*lines))

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from switchpoint.cli.exits import show, user_mistakes
-from switchpoint.cli.inputs import fresh_warnings, load_all, load_from, warn
-from switchpoint.cli.options import Environ, Files, Json, Model, Mpi, Partition, Store, Within
+from switchpoint.cli.exits import show
+from switchpoint.cli.inputs import fresh_warnings, load_all, load_from
+from switchpoint.cli.options import Environ, Files, Model, Mpi, Partition, Store, Within
+from switchpoint.cli.result import Result, verb
 from switchpoint.cli.verbs.recommend import recommend
 
 if TYPE_CHECKING:
@@ -23,6 +24,7 @@ app.command("recommend")(recommend)
 
 
 @app.command("fit")
+@verb
 def fit(
     files: Files = None,
     store: Store = "results",
@@ -39,33 +41,33 @@ def fit(
             help="Predict the site's runs of other kernels, and keep the errors for intervals.",
         ),
     ] = False,
-    as_json: Json = False,
-) -> None:
+) -> Result:
     """Fit start time and time per byte to each segment of a site's ping-pong curves."""
-    with user_mistakes():
-        measurements = load_all(files, store)
-        from switchpoint.models.calibration import calibrated
-        from switchpoint.models.fitting import fit_model
-        from switchpoint.models.site_model import save_model
-        from switchpoint.reporting.terminal.progress import progress
+    measurements = load_all(files, store)
+    from switchpoint.models.calibration import calibrated
+    from switchpoint.models.fitting import fit_model
+    from switchpoint.models.site_model import save_model
+    from switchpoint.reporting.terminal.model import print_model
+    from switchpoint.reporting.terminal.progress import progress
 
-        with progress("fitting"):
-            model = fit_model(measurements, site, str(files[0]) if files else store)
-            model = calibrated(model, measurements) if calibrate else model
-        save_model(model, output)
-        warn([*fresh_warnings(measurements, files), *model.notes])
-        if as_json:
-            from switchpoint.reporting.json import print_json
+    with progress("fitting"):
+        model = fit_model(measurements, site, str(files[0]) if files else store)
+        model = calibrated(model, measurements) if calibrate else model
+    save_model(model, output)
 
-            print_json({"model": str(output)} | model.model_dump(mode="json"))
-        else:
-            from switchpoint.reporting.terminal.model import print_model
+    def show_all_forms() -> None:
+        print_model(model)
+        show(output)
 
-            print_model(model)
-            show(output)
+    return Result(
+        show_all_forms,
+        lambda: {"model": str(output)} | model.model_dump(mode="json"),
+        warnings=[*fresh_warnings(measurements, files), *model.notes],
+    )
 
 
 @app.command("predict")
+@verb
 def predict(
     model: Model,
     kernel: Annotated[
@@ -112,37 +114,40 @@ def predict(
         bool,
         typer.Option("--activity", help="With --json: also print what each rank does when."),
     ] = False,
-    as_json: Json = False,
-) -> None:
+) -> Result:
     """Predict the time of KERNEL from MODEL alone, with its interval."""
-    with user_mistakes():
-        from switchpoint.models.site_model import load_model
+    from switchpoint.models.kernel_arguments import options_from, sizes_from
+    from switchpoint.models.prediction import predict as predict_points
+    from switchpoint.models.site_model import load_model
+    from switchpoint.reporting.json import predictions_as_json
+    from switchpoint.reporting.terminal.model import print_predictions
+    from switchpoint.reporting.terminal.progress import progress
 
-        loaded = load_model(model)
-        if against is not None:
-            _compare(loaded, kernel, against, within, as_json=as_json)
-            return
-        from switchpoint.models.kernel_arguments import options_from, sizes_from
-        from switchpoint.models.prediction import predict as predict_points
-        from switchpoint.reporting.terminal.progress import progress
-
-        with progress("predicting"):
-            table = predict_points(
-                loaded, kernel, placement=placement, modes=[m for m in modes.split(",") if m],
-                sizes_bytes=sizes_from(sizes), ranks=ranks, process_map=process_map, within=within,
-                options=options_from(option or []), mpi=mpi, environ=environ, partition=partition,
-            )  # fmt: skip
-        if as_json:
-            from switchpoint.reporting.json import predictions_as_json, print_json
-
-            print_json(predictions_as_json(table, activity=activity))
-        else:
-            from switchpoint.reporting.terminal.model import print_predictions
-
-            print_predictions(table)
+    loaded = load_model(model)
+    if against is not None:
+        return _beside_measured(loaded, kernel, against, within)
+    with progress("predicting"):
+        table = predict_points(
+            loaded,
+            kernel,
+            placement=placement,
+            modes=[name for name in modes.split(",") if name],
+            sizes_bytes=sizes_from(sizes),
+            ranks=ranks,
+            process_map=process_map,
+            within=within,
+            options=options_from(option or []),
+            mpi=mpi,
+            environ=environ,
+            partition=partition,
+        )
+    return Result(
+        lambda: print_predictions(table), lambda: predictions_as_json(table, activity=activity)
+    )
 
 
 @app.command("export")
+@verb
 def export(
     model: Model,
     placement: Annotated[
@@ -160,44 +165,37 @@ def export(
     environ: Environ = None,
     partition: Partition = None,
     within: Within = "one_node",
-    as_json: Json = False,
-) -> None:
+) -> Result:
     """Write MODEL as a platform for SimGrid, with SMPI's factors."""
-    with user_mistakes():
-        from switchpoint.models.links import Place, curve_of
-        from switchpoint.models.simgrid import platform, platform_notes
-        from switchpoint.models.site_model import load_model, write_whole
+    from switchpoint.models.links import Place, curve_of
+    from switchpoint.models.simgrid import platform, platform_notes
+    from switchpoint.models.site_model import load_model, write_whole
 
-        loaded, place = load_model(model), Place(placement, mpi, environ, partition)
-        write_whole(simgrid, platform(loaded, place, hosts, within, topology))
-        notes = platform_notes(loaded, place, within)
-        warn(notes)
-        if as_json:
-            from switchpoint.reporting.json import print_json
+    loaded, place = load_model(model), Place(placement, mpi, environ, partition)
+    write_whole(simgrid, platform(loaded, place, hosts, within, topology))
+    notes = platform_notes(loaded, place, within)
 
-            curve = curve_of(loaded, place, "send")
-            print_json({
-                "platform": str(simgrid), "site": loaded.site, "placement": placement,
-                "within": within, "mpi": curve.mpi, "environ": curve.environ,
-                "partition": curve.partition, "hosts": hosts, "topology": topology, "notes": notes,
-            })  # fmt: skip
-        else:
-            show(simgrid)
+    def to_json() -> object:
+        curve = curve_of(loaded, place, "send")
+        written = {"platform": str(simgrid), "site": loaded.site, "placement": placement}
+        of_curve = {"mpi": curve.mpi, "environ": curve.environ, "partition": curve.partition}
+        shape = {"hosts": hosts, "topology": topology, "notes": notes}
+        return {**written, "within": within, **of_curve, **shape}
+
+    return Result(lambda: show(simgrid), to_json, warnings=notes)
 
 
-def _compare(model: SiteModel, kernel: str, against: str, within: str, *, as_json: bool) -> None:
-    """Print predictions beside measurements."""
+def _beside_measured(model: SiteModel, kernel: str, against: str, within: str) -> Result:
+    """Return predictions beside measurements."""
     measurements = load_from(against)
     from switchpoint.models.gaps import compare_with
     from switchpoint.models.kernel_arguments import options_by_run
+    from switchpoint.reporting.json import beside_measured_as_json
+    from switchpoint.reporting.terminal.model import print_comparison
 
     comparison = compare_with(model, measurements, kernel, within, against)
-    warn([*measurements.warnings, *options_by_run(measurements)[1]])
-    if as_json:
-        from switchpoint.reporting.json import beside_measured_as_json, print_json
-
-        print_json(beside_measured_as_json(comparison))
-    else:
-        from switchpoint.reporting.terminal.model import print_comparison
-
-        print_comparison(comparison)
+    return Result(
+        lambda: print_comparison(comparison),
+        lambda: beside_measured_as_json(comparison),
+        warnings=[*measurements.warnings, *options_by_run(measurements)[1]],
+    )

@@ -7,10 +7,12 @@ from typing import Annotated
 
 import typer
 
-from switchpoint.cli.exits import show, user_mistakes
+from switchpoint.cli.exits import show
 from switchpoint.cli.options import Json
+from switchpoint.cli.result import Result, verb
 
 
+@verb
 def command(
     words: Annotated[
         list[str],
@@ -65,33 +67,33 @@ def command(
         ),
     ] = None,
     as_json: Json = False,
-) -> None:
+) -> Result:
     """Find the setting that causes a switch, by changing settings and measuring again."""
-    with user_mistakes():
-        from switchpoint.cli.confirming import seconds_of
-        from switchpoint.explanation.own_catalogue import check_catalogue
-        from switchpoint.proving.prove import prove
-        from switchpoint.reporting.json import print_json, switches_as_json
+    from switchpoint.cli.confirming import seconds_of
+    from switchpoint.explanation.own_catalogue import check_catalogue
+    from switchpoint.proving.prove import prove
+    from switchpoint.reporting.json import switches_as_json
+    from switchpoint.reporting.terminal.proof import print_proof
 
-        if catalogue is not None:
-            check_catalogue(catalogue)
-        options = [f"--label={label}" for label in labels or ()]
-        tell = (lambda line: None) if as_json else show
-        proof = prove(words, folder, setting, step, seconds_of(budget), options, tell)
-        learned = [] if catalogue is None else proof.learn(catalogue)
-        if as_json:
-            print_json(
-                {
-                    "switches": switches_as_json(proof.switches),
-                    "trials": proof.trials,
-                    "seconds": proof.seconds,
-                    "records": [str(record) for record in proof.records],
-                    "learned": [entry.variable for entry in learned],
-                }
-            )
-        else:
-            from switchpoint.reporting.terminal.proof import print_proof
+    if catalogue is not None:
+        check_catalogue(catalogue)
+    options = [f"--label={label}" for label in labels or ()]
+    tell = (lambda line: None) if as_json else show
+    proof = prove(words, folder, setting, step, seconds_of(budget), options, tell)
+    learned = [] if catalogue is None else proof.learn(catalogue)
 
-            print_proof(proof)
-            for entry in learned:
-                show(f"learned in {catalogue}: {entry.variable}")
+    def show_all_forms() -> None:
+        print_proof(proof)
+        for entry in learned:
+            show(f"learned in {catalogue}: {entry.variable}")
+
+    return Result(
+        show_all_forms,
+        lambda: {
+            "switches": switches_as_json(proof.switches),
+            "trials": proof.trials,
+            "seconds": proof.seconds,
+            "records": [str(record) for record in proof.records],
+            "learned": [entry.variable for entry in learned],
+        },
+    )

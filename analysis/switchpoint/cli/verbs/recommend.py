@@ -7,12 +7,13 @@ from typing import Annotated
 
 import typer
 
-from switchpoint.cli.exits import user_mistakes
-from switchpoint.cli.inputs import load_from, warn
-from switchpoint.cli.options import Environ, Json, Model, Mpi, Partition, Within
+from switchpoint.cli.inputs import load_from
+from switchpoint.cli.options import Environ, Model, Mpi, Partition, Within
+from switchpoint.cli.result import Result, verb
 from switchpoint.errors import InputError
 
 
+@verb
 def recommend(
     model: Model,
     placement: Annotated[
@@ -98,43 +99,49 @@ def recommend(
             show_default=False,
         ),
     ] = None,
-    as_json: Json = False,
-) -> None:
+) -> Result:
     """Recommend algorithms, process maps and grains from MODEL alone."""
-    with user_mistakes():
-        from switchpoint.models.advice_files import write_advice
-        from switchpoint.models.kernel_arguments import sizes_from
-        from switchpoint.models.recommend import recommend as recommend_from
-        from switchpoint.models.site_model import load_model
-        from switchpoint.reporting.terminal.progress import progress
+    from switchpoint.models.advice_files import write_advice
+    from switchpoint.models.kernel_arguments import sizes_from
+    from switchpoint.models.recommend import recommend as recommend_from
+    from switchpoint.models.site_model import load_model
+    from switchpoint.reporting.recommendations import recommendation_as_json
+    from switchpoint.reporting.terminal.progress import progress
+    from switchpoint.reporting.terminal.recommend import print_recommendation, print_written
 
-        with progress("predicting"):
-            found = recommend_from(
-                load_model(model), placement=placement, about=_names(about), ranks=_counts(ranks),
-                nodes=nodes, cores=cores, sizes_bytes=sizes_from(sizes), sort_ranks=sort_ranks,
-                own_kernels=own_kernels, within=within, mpi=mpi, environ=environ,
-                partition=partition,
-            )  # fmt: skip
-        if checked is not None:
-            from switchpoint.models.checked import check_advice
+    with progress("predicting"):
+        recommendation = recommend_from(
+            load_model(model),
+            placement=placement,
+            about=_names(about),
+            ranks=_counts(ranks),
+            nodes=nodes,
+            cores=cores,
+            sizes_bytes=sizes_from(sizes),
+            sort_ranks=sort_ranks,
+            own_kernels=own_kernels,
+            within=within,
+            mpi=mpi,
+            environ=environ,
+            partition=partition,
+        )
+    warnings: list[str] = []
+    if checked is not None:
+        from switchpoint.models.checked import check_advice
 
-            measurements = load_from(checked)
-            found = check_advice(found, measurements, checked, mpich_library)
-            warn(measurements.warnings)
-        written = []
+        measurements = load_from(checked)
+        recommendation = check_advice(recommendation, measurements, checked, mpich_library)
+        warnings = measurements.warnings
+    written = []
+    if write is not None:
+        written = write_advice(recommendation, write, mpich_library, _names(hosts), force=force)
+
+    def show() -> None:
+        print_recommendation(recommendation)
         if write is not None:
-            written = write_advice(found, write, mpich_library, _names(hosts), force=force)
-        if as_json:
-            from switchpoint.reporting.json import print_json
-            from switchpoint.reporting.recommendations import recommendation_as_json
+            print_written(written)
 
-            print_json(recommendation_as_json(found, written))
-        else:
-            from switchpoint.reporting.terminal.recommend import print_recommendation, print_written
-
-            print_recommendation(found)
-            if write is not None:
-                print_written(written)
+    return Result(show, lambda: recommendation_as_json(recommendation, written), warnings=warnings)
 
 
 def _names(text: str) -> list[str]:

@@ -7,11 +7,12 @@ from typing import Annotated
 
 import typer
 
-from switchpoint.cli.exits import say, user_mistakes
-from switchpoint.cli.inputs import warn
-from switchpoint.cli.options import Json, Store
+from switchpoint.cli.exits import say
+from switchpoint.cli.options import Store
+from switchpoint.cli.result import Result, verb
 
 
+@verb
 def command(
     store: Store = "results",
     site: Annotated[
@@ -29,25 +30,21 @@ def command(
     verbose: Annotated[
         bool, typer.Option("--verbose", "-v", help="Name every series without a reference.")
     ] = False,
-    as_json: Json = False,
-) -> None:
+) -> Result:
     """Print references for ReFrame, with thresholds that the noise of the history justifies."""
-    with user_mistakes():
-        from switchpoint.gating.policy import Policy, load_policy
-        from switchpoint.gating.references import as_yaml, references
-        from switchpoint.reporting.terminal.imports import warning_lines
+    from switchpoint.gating.policy import Policy, load_policy
+    from switchpoint.gating.references import as_yaml, references
+    from switchpoint.reporting.terminal.imports import warning_lines
 
-        found, left_out = references(
-            store, site=site, policy=load_policy(policy) if policy else Policy(), last=last
-        )
-        if found:
-            warn(left_out, verbose=verbose)
-        else:
-            reasons = "; ".join(warning_lines(left_out, verbose=verbose))
-            say(f"no series has a reference yet: {reasons}")
-        if as_json:
-            from switchpoint.reporting.json import print_json
-
-            print_json(found)
-        else:
-            print(as_yaml(found), end="")
+    found, left_out = references(
+        store, site=site, policy=load_policy(policy) if policy else Policy(), last=last
+    )
+    if not found:
+        reasons = "; ".join(warning_lines(left_out, verbose=verbose))
+        say(f"no series has a reference yet: {reasons}")
+    return Result(
+        lambda: print(as_yaml(found), end=""),
+        lambda: found,
+        warnings=left_out if found else [],
+        verbose=verbose,
+    )

@@ -7,11 +7,13 @@ from typing import Annotated
 
 import typer
 
-from switchpoint.cli.exits import show, user_mistakes
-from switchpoint.cli.inputs import fresh_warnings, load, store_of, warn
-from switchpoint.cli.options import Files, Json, Scheduler, Since, Store, Until
+from switchpoint.cli.exits import show
+from switchpoint.cli.inputs import fresh_warnings, load, store_of
+from switchpoint.cli.options import Files, Scheduler, Since, Store, Until
+from switchpoint.cli.result import Result, verb
 
 
+@verb
 def command(
     files: Files = None,
     store: Store = "results",
@@ -28,21 +30,17 @@ def command(
         ),
     ] = False,
     scheduler: Scheduler = None,
-    as_json: Json = False,
-) -> None:
+) -> Result:
     """Write HTML pages that work offline, from FILEs or the store's newest runs."""
-    with user_mistakes():
-        measurements = load(files, store, since=since, until=until)
-        from switchpoint.models.simulated import left_out_of_simulated
-        from switchpoint.reporting.pages.report import report
-        from switchpoint.reporting.terminal.progress import progress
+    measurements = load(files, store, since=since, until=until)
+    from switchpoint.models.simulated import left_out_of_simulated
+    from switchpoint.reporting.pages.report import report
+    from switchpoint.reporting.terminal.progress import progress
 
-        with progress("writing the report"):
-            page = report(measurements, output, store=store_of(files, store), force=force)
-        warn([*fresh_warnings(measurements, files), *left_out_of_simulated(measurements)])
-        if as_json:
-            from switchpoint.reporting.json import print_json
-
-            print_json({"report": str(page)})
-        else:
-            show(page)
+    with progress("writing the report"):
+        page = report(measurements, output, store=store_of(files, store), force=force)
+    return Result(
+        lambda: show(page),
+        lambda: {"report": str(page)},
+        warnings=[*fresh_warnings(measurements, files), *left_out_of_simulated(measurements)],
+    )

@@ -7,10 +7,12 @@ from typing import Annotated
 
 import typer
 
-from switchpoint.cli.exits import show, user_mistakes
-from switchpoint.cli.options import Json, Store
+from switchpoint.cli.exits import show
+from switchpoint.cli.options import Store
+from switchpoint.cli.result import Result, verb
 
 
+@verb
 def command(
     run: Annotated[
         str,
@@ -24,25 +26,22 @@ def command(
         Path | None,
         typer.Option("--write", metavar="DIR", help="Write a new folder with run.sh."),
     ] = None,
-    as_json: Json = False,
-) -> None:
+) -> Result:
     """Print how to run RUN again, and what differs on this machine."""
-    with user_mistakes():
-        from switchpoint.reproduction.differences import differences
-        from switchpoint.reproduction.folder import lay_out
-        from switchpoint.reproduction.recipe import reproduce
+    from switchpoint.reporting.json import recipe_as_json
+    from switchpoint.reporting.terminal.recipe import print_recipe
+    from switchpoint.reproduction.differences import differences
+    from switchpoint.reproduction.folder import lay_out
+    from switchpoint.reproduction.recipe import reproduce
 
-        recipe = reproduce(run, store)
-        found = differences(recipe)
+    recipe = reproduce(run, store)
+    different = differences(recipe)
+    if write is not None:
+        lay_out(recipe, write, different)
+
+    def show_all_forms() -> None:
+        print_recipe(recipe, different)
         if write is not None:
-            lay_out(recipe, write, found)
-        if as_json:
-            from switchpoint.reporting.json import print_json, recipe_as_json
+            show(f"Written: {write}/README.md, {write}/run.sh")
 
-            print_json(recipe_as_json(recipe, found, write))
-        else:
-            from switchpoint.reporting.terminal.recipe import print_recipe
-
-            print_recipe(recipe, found)
-            if write is not None:
-                show(f"Written: {write}/README.md, {write}/run.sh")
+    return Result(show_all_forms, lambda: recipe_as_json(recipe, different, write))

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from switchpoint.cli.exits import FAILED, say, user_mistakes
+from switchpoint.cli.exits import say
 from switchpoint.cli.exits import show as show_line
-from switchpoint.cli.inputs import warn
-from switchpoint.cli.options import Json, Since, Store, Until
+from switchpoint.cli.options import Since, Store, Until
+from switchpoint.cli.result import Result, verb, verb_without_json
 
 if TYPE_CHECKING:
     from switchpoint.store.compaction import Upkeep
@@ -19,76 +19,65 @@ app = typer.Typer(no_args_is_help=True, help="Show and maintain the store.")
 
 
 @app.command("ls")
-def ls(
-    store: Store = "results", since: Since = None, until: Until = None, as_json: Json = False
-) -> None:
+@verb
+def ls(store: Store = "results", since: Since = None, until: Until = None) -> Result:
     """Count the runs of each month and site, with their sessions and bytes."""
-    with user_mistakes():
-        from switchpoint.reporting.terminal.store import print_contents
-        from switchpoint.store.contents import contents
-        from switchpoint.store.store import Store
+    from switchpoint.reporting.terminal.store import print_contents
+    from switchpoint.store.contents import contents
+    from switchpoint.store.store import Store
 
-        table, damaged = contents(Store(store), since=since, until=until)
-        warn(damaged, verbose=True)
-        if as_json:
-            from switchpoint.reporting.json import print_json
-
-            print_json({"months": table.to_dict("records")})
-        else:
-            print_contents(table)
+    table, damaged = contents(Store(store), since=since, until=until)
+    return Result(
+        lambda: print_contents(table),
+        lambda: {"months": table.to_dict("records")},
+        warnings=damaged,
+        verbose=True,
+    )
 
 
 @app.command("show")
+@verb
 def show(
     run: Annotated[str, typer.Argument(metavar="RUN", help="The first digits of a run ID.")],
     store: Store = "results",
-    as_json: Json = False,
-) -> None:
+) -> Result:
     """Print what the store knows of RUN."""
-    with user_mistakes():
-        from switchpoint.store.contents import one_run
-        from switchpoint.store.store import Store
+    from switchpoint.reporting.terminal.store import print_run
+    from switchpoint.store.contents import one_run
+    from switchpoint.store.store import Store
 
-        found = one_run(Store(store), run)
-        if as_json:
-            from switchpoint.reporting.json import print_json
-
-            print_json(found)
-        else:
-            width = max(map(len, found))
-            for name, value in found.items():
-                show_line(f"{name:{width}}  {'-' if value is None else value}")
+    row = one_run(Store(store), run)
+    return Result(lambda: print_run(row), lambda: row)
 
 
 @app.command("verify")
-def verify(store: Store = "results") -> None:
+@verb_without_json
+def verify(store: Store = "results") -> Result:
     """Read every file completely. Exit with 1 if one is damaged or missing."""
-    with user_mistakes():
-        from switchpoint.store.store import Store
-        from switchpoint.store.verification import unfinished, verify
+    from switchpoint.store.store import Store
+    from switchpoint.store.verification import unfinished, verify
 
-        opened = Store(store)
-        wrong = verify(opened)
-        for line in [*wrong, *unfinished(opened)]:
-            say(line)
-        if wrong:
-            raise typer.Exit(FAILED)
-        show_line(f"{store} is sound")
+    opened = Store(store)
+    wrong = verify(opened)
+    for line in [*wrong, *unfinished(opened)]:
+        say(line)
+    return Result(
+        lambda: None if wrong else show_line(f"{store} is sound"), failed=lambda: bool(wrong)
+    )
 
 
 @app.command("compact")
-def compact(store: Store = "results") -> None:
+@verb_without_json
+def compact(store: Store = "results") -> Result:
     """Join the small files of each month and site, and remove what killed writers left."""
-    with user_mistakes():
-        from switchpoint.store.compaction import compact
-        from switchpoint.store.store import Store
+    from switchpoint.store.compaction import compact
+    from switchpoint.store.store import Store
 
-        done = compact(Store(store))
-        warn(done.left_out, verbose=True)
-        print(_words(done, "joined"))
+    return _changed(compact(Store(store)), "joined")
 
 
 @app.command("prune")
+@verb_without_json
 def prune(
     older_than: Annotated[
         int,
@@ -97,17 +86,16 @@ def prune(
         ),
     ] = 90,
     store: Store = "results",
-) -> None:
+) -> Result:
     """Remove old samples. Curves, parameters, findings, runs and their facts stay."""
-    with user_mistakes():
-        from switchpoint.store.store import Store
-        from switchpoint.store.upkeep import prune
+    from switchpoint.store.store import Store
+    from switchpoint.store.upkeep import prune
 
-        done = prune(Store(store), date.today() - timedelta(days=older_than))
-        warn(done.left_out, verbose=True)
-        print(_words(done, f"without samples older than {older_than} days"))
+    done = prune(Store(store), date.today() - timedelta(days=older_than))
+    return _changed(done, f"without samples older than {older_than} days")
 
 
-def _words(done: Upkeep, what: str) -> str:
+def _changed(done: Upkeep, what: str) -> Result:
     runs = f" ({done.runs:,} runs)" if done.runs else ""
-    return f"{done.batches:,} batches {what}{runs}, {done.files:,} files removed"
+    words = f"{done.batches:,} batches {what}{runs}, {done.files:,} files removed"
+    return Result(lambda: print(words), warnings=done.left_out, verbose=True)

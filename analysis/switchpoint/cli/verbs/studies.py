@@ -7,11 +7,12 @@ from typing import Annotated
 
 import typer
 
-from switchpoint.cli.exits import show, user_mistakes
-from switchpoint.cli.inputs import newest_records, warn
-from switchpoint.cli.options import Json
+from switchpoint.cli.exits import show
+from switchpoint.cli.inputs import newest_records
+from switchpoint.cli.result import Result, verb
 
 
+@verb
 def command(
     store: Annotated[
         str, typer.Argument(metavar="[STORE]", help="The store: a folder or an fsspec URL.")
@@ -26,21 +27,21 @@ def command(
             "--force", help="Also write into a folder with other files, none of which is replaced."
         ),
     ] = False,
-    as_json: Json = False,
-) -> None:
+) -> Result:
     """Write a page for each of the five studies: its figures beside those of the store."""
-    with user_mistakes():
-        measurements = newest_records(store)
-        from switchpoint.reporting.studies.pages import write_studies
-        from switchpoint.reporting.terminal.progress import progress
+    measurements = newest_records(store)
+    from switchpoint.reporting.studies.pages import write_studies
+    from switchpoint.reporting.terminal.progress import progress
 
-        with progress("writing the studies"):
-            pages = write_studies(measurements, output, force=force)
-        warn(measurements.warnings)
-        if as_json:
-            from switchpoint.reporting.json import print_json
+    with progress("writing the studies"):
+        pages = write_studies(measurements, output, force=force)
 
-            print_json({"pages": [str(page) for page in pages]})
-        else:
-            for page in pages:
-                show(page)
+    def show_pages() -> None:
+        for page in pages:
+            show(page)
+
+    return Result(
+        show_pages,
+        lambda: {"pages": [str(page) for page in pages]},
+        warnings=measurements.warnings,
+    )
