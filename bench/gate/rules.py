@@ -29,7 +29,7 @@ RULES: dict[str, tuple[str, Any]] = {
     "windows": ("baseline._WINDOWS", (1,)),
     "similar series": ("baseline._FEWEST_ALIKE", 10**9),
     "correlation": ("baseline.correlation", lambda past, *_: np.zeros(len(past))),
-    "half of it now": ("baseline._HALF", -np.inf),
+    "half of it now": ("baseline.SHOWS", -np.inf),
     "fewer launches": ("baseline._fewer_launches", lambda within, _: np.zeros(len(within))),
     "slow launches": (
         "baseline._of_slow_launches",
@@ -42,7 +42,7 @@ RULES: dict[str, tuple[str, Any]] = {
     "drifts": ("search._LIKELY_DRIFT", np.inf),
     "beyond the end": ("switches._AGREES_AT_END", 2.0),
     "few sizes": ("switches._FEW_SIZES", 0),
-    "own change": ("odd_sizes._SHARE_OF_ITS_OWN", 0.0),
+    "own change": ("odd_sizes.SHOWS", 0.0),
     "often disturbed": ("baseline._OFTEN_DISTURBED", 1.0),
     "disturbed": ("baseline.DISTURBED", np.inf),
     "launches show it": ("baseline._LAUNCHES_BELOW", 1.0),

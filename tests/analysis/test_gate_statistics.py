@@ -11,7 +11,6 @@ import pytest
 from switchpoint import Store, gate
 from switchpoint.gating.baseline import Series, TestResult, compare, deviates
 from switchpoint.gating.by_session import LaunchesBySession, launches_by_session
-from switchpoint.gating.circumstances import software_changed
 from switchpoint.gating.drift import correlation_beside_trend, drift, is_gradual, most_deviates
 from switchpoint.gating.factors import Group
 from switchpoint.gating.levels import began, levels, normal_sessions
@@ -191,16 +190,6 @@ def test_a_change_of_the_small_messages_of_a_group_is_seen_in_them() -> None:
     assert found[0].curves.tolist() == [0, 1, 2, 3]
     assert (table["first_size_bytes"].to_numpy()[found[0].rows] == 1).all()
     assert found[0].effect == pytest.approx(0.05, abs=0.01)
-
-
-def test_what_somebody_set_is_told_from_what_differs_from_run_to_run() -> None:
-    limit = {"control variable btl_tcp_eager_limit": ("65536", "4096")}
-    by_run = [{"control variable cookie": ("1", str(run))} for run in (2, 3)]
-
-    assert software_changed({"a": {**limit, **by_run[0]}, "b": {**limit, **by_run[1]}})
-    assert not software_changed({"a": by_run[0], "b": by_run[1]})
-    assert not software_changed({"a": {"hosts": ("a, b", "a, c")}})
-    assert not software_changed({})
 
 
 def test_levels_are_found_and_single_nights_are_not_levels() -> None:

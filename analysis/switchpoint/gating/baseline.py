@@ -33,9 +33,10 @@ _OFTEN_DISTURBED = 0.07
 _WINDOWS = (1, 3, 7)
 _FEWEST_BEFORE = 4
 
-#: What several newest sessions show together, the current one must show by this share; and what it
-#: shows, its launches must, but for one of three.
-_HALF = 0.5
+#: Whatever is off by this share of a change shows it: the current session what several of the
+#: newest show, its launches (but for one of three) what the session shows, a curve what its group
+#: does, and a size what it differs from the others by.
+SHOWS = 0.5
 _LAUNCHES_BELOW = 0.34
 
 #: A launch of the baseline shows an effect if it is off by this share of it.
@@ -92,11 +93,6 @@ class TestResult:
     error: Floats
     freedom: Floats
     p: Floats
-
-    @property
-    def z(self) -> Floats:
-        """The effects as normal deviates."""
-        return deviates(self.effect / self.error, self.freedom)
 
     def interval(self) -> tuple[Floats, Floats]:
         """Return the 95 % confidence intervals of the effects."""
@@ -258,7 +254,7 @@ def _shown(series: Series, test: TestResult) -> npt.NDArray[np.bool_]:
     least = np.take_along_axis(ordered, below[:, None], axis=1)[:, 0]
     whole = sign * (series.values[:, -1] - test.centre)
     with np.errstate(invalid="ignore"):
-        return np.asarray(np.minimum(whole, least) >= _HALF * np.abs(test.effect))
+        return np.asarray(np.minimum(whole, least) >= SHOWS * np.abs(test.effect))
 
 
 def _of_slow_launches(series: Series, test: TestResult, window: int, rows: Indices) -> Floats:

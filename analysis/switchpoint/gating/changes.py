@@ -12,7 +12,6 @@ import pandas as pd
 
 from switchpoint.gating.baseline import USUAL_SCATTER, Series, compare
 from switchpoint.gating.by_curve import ByCurve
-from switchpoint.gating.circumstances import software_changed
 from switchpoint.gating.consequences import (
     causes_of,
     explained,
@@ -42,10 +41,6 @@ _USUAL_SCATTER_OF_NOISE = 0.5
 
 #: `--power` tells what would be found after so many earlier sessions.
 _POWER_SESSIONS = (1, 2, 3, 5, 10, 20, 30)
-
-#: Where software or a setting changed, a change of times is likelier than in other sessions. The
-#: false discovery rate is so many times larger there.
-_WITH_NEW_SOFTWARE = 5
 
 #: With fewer baseline sessions, the verdict says how little it can know.
 _ENOUGH_SESSIONS = 5
@@ -104,9 +99,6 @@ def _evidence(
         normal_sessions(parameters.per_session, policy.settled_after_sessions),
         alike[parameters.table["curve"]] * len(METRICS) + kind,
     )
-    rate = policy.false_discovery_rate
-    if software_changed(current.differences):
-        rate *= _WITH_NEW_SOFTWARE
     return Evidence(
         parameters,
         compare(series, usual),
@@ -114,7 +106,7 @@ def _evidence(
         groups_of(current.curves, current.nodes),
         beside,
         _least_effects(policy),
-        rate,
+        policy.false_discovery_rate,
         policy.settled_after_sessions,
     )
 

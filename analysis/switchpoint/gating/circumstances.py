@@ -21,17 +21,6 @@ ALIKE = ["site", "partition", "environ", "kernel", "placement"]
 #: The fact that tells which hosts a run used.
 _HOSTS = "hosts"
 
-#: Facts that somebody changes on purpose, by how their names begin: software and its settings.
-_SOFTWARE = (
-    "MPI library",
-    "Spack's hash",
-    "compiler",
-    "control variable ",
-    "kernel release",
-    "modules",
-    "setting ",
-)
-
 #: More changes are not listed.
 _MOST_LISTED = 12
 
@@ -96,24 +85,6 @@ def differences(
                 compared[key] = dict(_changed(own, others))
             found[str(run["run_id"])] = compared[key]
     return found
-
-
-def software_changed(changed: Mapping[str, Mapping[str, tuple[str, str]]]) -> bool:
-    """Whether software or a setting changed, to one value in all runs in which it did.
-
-    A value that differs from run to run was not set by anybody.
-
-    Parameters
-    ----------
-    changed
-        As from `differences`.
-    """
-    now: dict[str, set[str]] = {}
-    for facts in changed.values():
-        for name, (_, value) in facts.items():
-            if name.startswith(_SOFTWARE):
-                now.setdefault(name, set()).add(value)
-    return any(len(values) == 1 for values in now.values())
 
 
 def _measured(run: Mapping[Any, Any]) -> tuple[Any, ...]:

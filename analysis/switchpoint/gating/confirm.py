@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
 
+from switchpoint.gating.baseline import SHOWS
 from switchpoint.gating.kinds import CONFIRMED, SUSPECTED
 from switchpoint.gating.laboratory import ROUND, Laboratory, Measure
 from switchpoint.gating.parameters import NOISE
@@ -18,9 +19,6 @@ from switchpoint.gating.relative_times import Slowdown, slowdown
 from switchpoint.gating.suspects import Suspect
 from switchpoint.gating.trials import Trial
 from switchpoint.gating.verdict import Verdict
-
-#: Of the effect of the current session, at least this share must be seen again.
-_SHARE = 0.5
 
 #: Whether changes recur may take at most this share of the time, so that some is left for causes.
 _SHARE_OF_BUDGET = 0.5
@@ -139,7 +137,7 @@ def _seen(lab: Laboratory, suspect: Suspect) -> tuple[Recurrence, Slowdown] | tu
         return None, None
     seen = slowdown(again, suspect.sessions)
     worse = seen.times(suspect.current)
-    wanted = _SHARE * abs(suspect.current)
+    wanted = SHOWS * abs(suspect.current)
     if worse.low > 0 and worse.effect >= wanted:
         return Recurrence.RECURS, seen
     return (Recurrence.GONE if worse.high < wanted else Recurrence.UNSURE), seen
@@ -154,7 +152,7 @@ def _still_fails(outcome: Recurrence, seen: Slowdown, suspect: Suspect) -> bool:
     if outcome is not Recurrence.UNSURE:
         return outcome is Recurrence.RECURS
     worse = seen.times(suspect.current)
-    return worse.low > 0 or worse.effect >= _SHARE * abs(suspect.current)
+    return worse.low > 0 or worse.effect >= SHOWS * abs(suspect.current)
 
 
 @dataclass(frozen=True)
@@ -200,7 +198,7 @@ def _causes(lab: Laboratory, suspect: Suspect, variants: Sequence[Trial]) -> _Ca
             found.unsure.append(variant)
             continue
         better = slowdown(beside, without).times(suspect.current)
-        wanted = _SHARE * abs(suspect.current)
+        wanted = SHOWS * abs(suspect.current)
         if better.low > 0 and better.effect >= wanted:
             where = f" in {suspect.where}" if suspect.where else ""
             found.causes.append(f"{variant} (without it{where} {slowdown(without, beside)})")

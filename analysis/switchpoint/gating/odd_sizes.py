@@ -7,15 +7,12 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from switchpoint.gating.baseline import TestResult
+from switchpoint.gating.baseline import SHOWS, TestResult
 from switchpoint.gating.by_session import LaunchesBySession, launches_by_session
 from switchpoint.gating.parameters import Parameters, ratios
 from switchpoint.gating.points import Points
 from switchpoint.gating.shapes import Shapes
 from switchpoint.tables.sweeps import Floats, Indices
-
-#: How much of what is unexplained must be a change of the size itself.
-_SHARE_OF_ITS_OWN = 0.5
 
 
 @dataclass(frozen=True)
@@ -98,7 +95,7 @@ def odd_sizes(
         The smallest effect that matters, as a logarithm.
     """
     odd = sure & (np.abs(np.nan_to_num(test.effect)) >= least)
-    own = np.maximum(_SHARE_OF_ITS_OWN * np.abs(test.effect), least)
+    own = np.maximum(SHOWS * np.abs(test.effect), least)
     odd &= np.sign(test.effect) * slower >= own
     low, high = test.interval()
     found = []

@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import stats
 
-from switchpoint.gating.baseline import Series, TestResult, compare, visible
+from switchpoint.gating.baseline import SHOWS, Series, TestResult, compare, visible
 from switchpoint.gating.by_session import LaunchesBySession
 from switchpoint.gating.drift import correlation_beside_trend, drift, is_gradual, most_deviates
 from switchpoint.gating.factors import NODE, Group, first_fit, within_an_octave
@@ -31,9 +31,6 @@ _LEAST_SHARE = 0.6
 #: Changes count at most this much when they are compared, as a logarithm, or twice what matters: a
 #: slow node makes one mode twice as slow, and another twenty times, and both changed together.
 _LARGE = 0.4
-
-#: A curve changed like a group if its change is at least this share of the group's.
-_ALIKE = 0.5
 
 #: A member of a group counts at most this much for or against it, as a logarithm of likelihoods.
 _MOST_EVIDENCE = 8.0
@@ -328,7 +325,7 @@ class Search:
 
     def _is_like(self, one: Change, group: Change) -> bool:
         """Whether a curve shares something with a group and changed like it."""
-        if one.metric != group.metric or not one.effect / group.effect >= _ALIKE:
+        if one.metric != group.metric or not one.effect / group.effect >= SHOWS:
             return False
         return any(True for _ in self._parents(group, one.curves))
 
@@ -396,7 +393,7 @@ class Search:
             if row not in self._rises:
                 self._rises[row] = drift(self._mean(np.array([row])))[0]
         own = np.array([self._rises[row] for row in change.rows.tolist()])
-        return bool(np.mean(own >= rise / 2) >= _LEAST_SHARE)
+        return bool(np.mean(own >= SHOWS * rise) >= _LEAST_SHARE)
 
     def _together(
         self, metric: str, rows: Sequence[Indices], shared: Sequence[Mapping[str, str]]
