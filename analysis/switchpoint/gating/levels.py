@@ -16,17 +16,10 @@ import numpy.typing as npt
 
 from switchpoint.gating.by_session import row_medians
 from switchpoint.tables.student import SD_PER_MAD
-from switchpoint.tables.sweeps import Floats, Indices
+from switchpoint.tables.sweeps import Floats
 
 #: A level needs this many sessions.
 _FEWEST_SESSIONS = 2
-
-#: Histories are searched only if the sum of their deviations wanders further than it does by
-#: chance, in units of scatter times the root of the number of sessions (Brownian bridge, 99 %), or
-#: if the newest sessions are off.
-_WANDERS = 1.63
-_NEWEST = 4
-_OFF = 2.5
 
 #: A further level must save this much cost, in units of the scatter's square times the logarithm of
 #: the sessions.
@@ -65,25 +58,11 @@ def normal_sessions(per_session: Floats, after_sessions: int) -> npt.NDArray[np.
     past = per_session[:, :-1]
     chosen = np.ones(per_session.shape, dtype=bool)
     chosen[:, -1] = False
-    rows = _suspicious(past)
-    for row, edges in zip(rows, levels(past[rows]), strict=True):
+    for row, edges in enumerate(levels(past) if past.shape[1] > 1 else []):
         first, last = _normal_level(edges, after_sessions)
         chosen[row] = False
         chosen[row, first:last] = True
     return chosen
-
-
-def _suspicious(past: Floats) -> Indices:
-    """Return the series that may have more than one level."""
-    if past.shape[1] < 2 * _FEWEST_SESSIONS:
-        return np.zeros(0, dtype=np.intp)
-    off = past - row_medians(past)[:, None]
-    newest = row_medians(off[:, -_NEWEST:])
-    scale = _scale(past)[:, None]
-    off = np.clip(np.nan_to_num(off) / scale, -3, 3)
-    sums = np.cumsum(off - off.mean(axis=1)[:, None], axis=1)
-    wanders = np.abs(sums).max(axis=1) / np.sqrt(past.shape[1]) > _WANDERS
-    return np.flatnonzero(wanders | (np.abs(newest) > _OFF * scale[:, 0]))
 
 
 def _normal_level(edges: list[int], after_sessions: int) -> tuple[int, int]:
