@@ -6,7 +6,7 @@ Usage: .venv/bin/python bench/gate/yardstick.py [--held-out] [--baseline] [--pro
            (default: both, one process for each core, all kinds of `disturbed.KINDS`, 2 seeds of
            each from seed 0 on; with --held-out from seed 1000 on, which nobody looks at while
            tuning; with --without only the gate, whole and without each of these of `rules.RULES`,
-           or `all`: by how many points the others are worse; with --peers also these of
+           or `all`, in the first and the third session of the change; with --peers also these of
            `peers.PEERS`, or `all`, on the medians over a third of the sizes of each curve; with
            --before also the gate of another version, whose folder `analysis` it is; with --public
            also the tables of `public.py` for this folder)
@@ -103,12 +103,15 @@ def ours(made: History) -> Iterator[tuple[int, list[Found]]]:
 
 
 def leaving_out(made: History, rule: str | None) -> Iterator[tuple[int, list[Found]]]:
-    """Judge each session without a rule; what all rules have in common is computed once."""
+    """Judge the first and the third session of a change without a rule.
+
+    What all rules have in common is read once.
+    """
     from switchpoint import gate
 
     store, whole = _whole(made.kind, made.seed)
     with whole, without(rule):
-        for session in JUDGED:
+        for session in (CHANGED, CHANGED + 2):
             verdict = gate(store, session=f"s{session:03}", history=made.before)
             yield session, _failing(made, verdict)
 
@@ -222,7 +225,7 @@ def score(work: tuple[str, str, int]) -> tuple[str, str, Score]:
                     low, high = sorted((one.low, one.high))
                     total.covers.append(bool(low <= real <= high))
     for metric, curves, _ in made.true(CHANGED):
-        hit = [_named(named[one]) & curves for one in range(CHANGED, CHANGED + 3)]
+        hit = [_named(named.get(one, [])) & curves for one in range(CHANGED, CHANGED + 3)]
         right = [one for one in named[CHANGED] if one.metric in RIGHT.get(metric, {metric})]
         total.first.append(len(hit[0]) / len(curves))
         total.third.append(len(frozenset().union(*hit)) / len(curves))
