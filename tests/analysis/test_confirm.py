@@ -491,8 +491,8 @@ def test_a_cause_is_sought_in_the_job_that_takes_least_time(cluster: Cluster) ->
     [quick] = suspects_of(gate(store, "night-7").findings, store, nights)
     [trial] = quick.trials
     long = replace(trial, ranks=4, labels={"ranks": "4"})
-    slow = replace(quick, trials=[long], place="long")
-    both = replace(quick, trials=[long, trial], jobs=[slow, replace(quick, place="quick")])
+    slow = replace(quick, trials=[long], where="long")
+    both = replace(quick, trials=[long, trial], jobs=[slow, replace(quick, where="quick")])
     cluster.takes_s = {4: 60.0}  # so 210 s for both once, and 90 or 540 s for the nodes
 
     [found] = confirm([both], cluster.measure, 420.0, lambda: cluster.seconds)

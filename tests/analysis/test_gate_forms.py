@@ -305,7 +305,7 @@ def test_a_night_of_values_is_of_one_site(two_sites: Store, runs: bool) -> None:
 
     assert (named.session, named.sessions) == ("2026-11-01", len(STEADY))
     assert [*named.findings["kind"]] == ["regression"]
-    with pytest.raises(InputError, match="alpha, beta have a night '2026-10-27'; name one with"):
+    with pytest.raises(InputError, match="alpha, beta have a session '2026-10-27'; name one with"):
         gate(two_sites, "2026-10-27")
     if not runs:
         newest = gate(two_sites)
