@@ -207,7 +207,7 @@ class Boundaries:
 
     first_sizes: list[int]
     searched_utc: str
-    sessions: int = Field(alias="nights")
+    sessions: int
 
 
 def known_boundaries(
