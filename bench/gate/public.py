@@ -1,8 +1,9 @@
 """Scores `switchpoint gate` on public series whose changes are labelled, beside others.
 
-Usage: .venv/bin/python bench/gate/public.py [--peers NAME,...] FOLDER...
+Usage: .venv/bin/python bench/gate/public.py [--peers NAME,...] [--without RULE,...] FOLDER...
            (default: the fixed percentage and Apache Otava, which .venv/bin/uv installs into an
-           environment of its own; --peers= runs none)
+           environment of its own; --peers= runs none; with --without only the gate, whole and
+           without each of these of `rules.RULES`)
 
 FOLDER is one of
 
@@ -39,6 +40,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 import baseline
 from arguments import parser, several_of
 from peers import FIRST, PEERS, SAME, elsewhere
+from rules import RULES, without
 
 #: A change that is reported this many sessions later is missed.
 PATIENCE = 14
@@ -207,6 +209,7 @@ def main() -> None:
     options.add_argument(
         "--peers", type=several_of("peer", PEERS), default="fixed percentage,Apache Otava"
     )
+    options.add_argument("--without", type=several_of("rule", RULES), default="")
     options.add_argument("folders", type=Path, nargs="+", metavar="FOLDER")
     given = options.parse_args()
     try:
@@ -214,16 +217,23 @@ def main() -> None:
     except (OSError, KeyError, TypeError, ValueError) as error:
         options.error(str(error))
     for folder, series in every.items():
-        print_table(folder, series, given.peers)
+        print_table(folder, series, given.peers, given.without)
 
 
-def print_table(folder: Path, series: list[Series], peers: list[str]) -> None:
-    """Print what each detector finds in the series of a folder."""
+def print_table(
+    folder: Path, series: list[Series], peers: list[str], rules: list[str] | None = None
+) -> None:
+    """Print what each detector finds in the series of a folder, or the gate without rules."""
     values = [one.sessions for one in series]
     sessions = sum(map(len, values))
     print(f"\n{folder.resolve().name}: {len(series)} series, {sessions:,} sessions\n")
     print("| detector | found | delay | false in 1,000 sessions | by type |")
     print("|---|---|---|---|---|")
+    for rule in [None, *rules] if rules else ():
+        with without(rule):
+            print(row(rule or "all rules", series, of_ours("gate", values)), flush=True)
+    if rules:
+        return
     for name in OURS:
         print(row(name, series, of_ours(name, values)), flush=True)
     for name in peers:

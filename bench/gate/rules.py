@@ -14,12 +14,6 @@ from typing import Any
 import numpy as np
 
 
-def _all_normal(nightly: Any, _: int) -> Any:
-    chosen = np.ones(nightly.shape, dtype=bool)
-    chosen[:, -1] = False
-    return chosen
-
-
 def _all_sizes(search: Any, metric: str) -> Any:
     yield search._metric == metric
 
@@ -35,11 +29,11 @@ RULES: dict[str, tuple[str, Any]] = {
         "baseline._of_slow_launches",
         lambda _, __, ___, rows: np.zeros(len(rows)),
     ),
-    "levels": ("changes.normal_sessions", _all_normal),
+    "levels": ("levels.levels", lambda series: [[0, series.shape[1]]] * len(series)),
     "scopes": ("search.Search._scopes_of", _all_sizes),
     "groups": ("search._MOST_GROUPS", 0),
     "joining": ("search.Search._is_like", lambda *_: False),
-    "drifts": ("search._LIKELY_DRIFT", np.inf),
+    "drifts": ("drift.FEWEST_SESSIONS", 10**9),
     "beyond the end": ("switches._AGREES_AT_END", 2.0),
     "few sizes": ("switches._FEW_SIZES", 0),
     "own change": ("odd_sizes.SHOWS", 0.0),
