@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import compress
 from operator import not_
 
@@ -166,8 +167,24 @@ def _of_parameters(
         if metric not in {one.metric for one in cause}:
             others += filter(None, [search.change_of(change.curves, metric)])
     clauses = [_other_words(one, change, evidence, current) for one in others]
+    if len(cause) == 1 and len(others) == 1:
+        change = _alone(change, others[0], evidence)
     kind = "regression" if change.effect > 0 else "improvement"
     yield _draft(current, evidence.parameters, change, kind, [*clauses, *consequences])
+
+
+def _alone(change: Change, other: Change, evidence: Evidence) -> Change:
+    """Return a change of one metric, of which the time has only a share if the other is unchanged.
+
+    Where the sizes do not tell both, the time as a whole was compared.
+    """
+    rest = float(evidence.parameters.table["rest"].to_numpy()[change.rows].mean())
+    unchanged = max(abs(other.low), abs(other.high)) < evidence.least[other.metric]
+    bounds = np.exp([change.effect, change.low, change.high])
+    if not unchanged or bounds.min() <= rest:
+        return change
+    effect, low, high = np.log((bounds - rest) / (1 - rest)).tolist()
+    return replace(change, effect=effect, low=low, high=high)
 
 
 def _draft(

@@ -57,7 +57,8 @@ class Parameters:
     ----------
     table : DataFrame
         `curve`, `metric`, `segment` as in `Shapes`, `first_size_bytes`, `last_size_bytes`, and
-        `smallest_bytes` and `largest_bytes` of the curve's sizes.
+        `smallest_bytes` and `largest_bytes` of the curve's sizes. `rest` is the share of the time
+        that the other metric has, where the sizes do not tell both, and otherwise 0.
     launches : LaunchesBySession
         The logarithm of the ratio to the baseline's shape. More is worse: that of bandwidth is the
         change of time per byte.
@@ -146,27 +147,30 @@ def main_segments(table: pd.DataFrame) -> npt.NDArray[np.bool_]:
 def _fit_lines(points: Points, shapes: Shapes, used: npt.NDArray[np.bool_]) -> Parameters:
     place = shapes.place[used]
     segment, share = shapes.segment[place], shapes.latency_share[place]
-    known_by, metric_of = _known(shapes)
+    known_by, metric_of, mean = _known(shapes)
     error = np.hypot(points.error[used], _LEAST_ERROR)
     error = np.hypot(error, SD_PER_MAD * shapes.scatter[place])
     ratio = ratios(points, shapes)[used]
     launch = points.launch[used]
     cells, cell = np.unique(launch * len(shapes.segment_curve) + segment, return_inverse=True)
     both = (known_by == 2)[segment]
-    latency, per_byte = line_changes(cell, len(cells), ratio, share, 1 / error**2, both)
+    latency, per_byte, free = line_changes(cell, len(cells), ratio, share, 1 / error**2, both)
     of_launch, of_segment = np.divmod(cells, max(len(shapes.segment_curve), 1))
     session = points.launches["session_number"].to_numpy()[of_launch]
     sizes = _sizes(shapes)
+    told = known_by == 2
+    told[of_segment[free & (session == points.sessions - 1)]] = True
     parts = []
-    for values, metric, there in (
-        (latency, LATENCY, (known_by == 2) | (metric_of == LATENCY)),
-        (per_byte, BANDWIDTH, (known_by == 2) | (metric_of == BANDWIDTH)),
+    for values, metric, there, rest in (
+        (latency, LATENCY, (known_by == 2) | (metric_of == LATENCY), 1 - mean),
+        (per_byte, BANDWIDTH, (known_by == 2) | (metric_of == BANDWIDTH), mean),
     ):
         chosen = there[of_segment] & np.isfinite(values)
         segments = np.flatnonzero(there)
         row = np.searchsorted(segments, of_segment[chosen])
         table = sizes.iloc[segments].reset_index(drop=True)
         table.insert(1, "metric", metric)
+        table["rest"] = np.where(told, 0.0, rest)[segments]
         parts.append(_collect(table, row, session[chosen], values[chosen], points.sessions))
     current = _current(points, shapes, cells, latency, per_byte)
     return replace(Parameters.joined(parts), current=current)
@@ -206,8 +210,10 @@ def _current(
     )
 
 
-def _known(shapes: Shapes) -> tuple[Indices, npt.NDArray[np.object_]]:
+def _known(shapes: Shapes) -> tuple[Indices, npt.NDArray[np.object_], Floats]:
     """Return how many parameters each segment's sizes can tell, and which one if it is one.
+
+    Return also which share of their time is latency.
 
     It depends on how much the share of latency varies within the segment.
     """
@@ -221,7 +227,7 @@ def _known(shapes: Shapes) -> tuple[Indices, npt.NDArray[np.object_]]:
     with np.errstate(divide="ignore"):
         inflation = 1 + np.maximum(mean, 1 - mean) ** 2 / spread
     both = (inflation <= _MOST_INFLATION) & (number >= 3)
-    return np.where(both, 2, 1), np.where(mean >= 0.5, LATENCY, BANDWIDTH).astype(object)
+    return np.where(both, 2, 1), np.where(mean >= 0.5, LATENCY, BANDWIDTH).astype(object), mean
 
 
 def _noise(points: Points) -> tuple[Parameters, Floats]:
@@ -242,6 +248,7 @@ def _noise(points: Points) -> tuple[Parameters, Floats]:
             "last_size_bytes": high.to_numpy(),
             "smallest_bytes": low.to_numpy(),
             "largest_bytes": high.to_numpy(),
+            "rest": 0.0,
         }
     )
     row = np.searchsorted(curves, launches["curve"].to_numpy())
@@ -288,8 +295,10 @@ def line_changes(
     share: Floats,
     weight: Floats,
     both: npt.NDArray[np.bool_],
-) -> tuple[Floats, Floats]:
+) -> tuple[Floats, Floats, npt.NDArray[np.bool_]]:
     """Return the change of latency and of time per byte of each cell, as logarithms.
+
+    Return also whether the cell tells both.
 
     Parameters
     ----------
@@ -334,7 +343,7 @@ def line_changes(
             old + np.clip(new - old, -_LONGEST_STEP, _LONGEST_STEP)
             for old, new in zip((latency, per_byte), to, strict=True)
         )
-    return latency, per_byte
+    return latency, per_byte, free
 
 
 @dataclass(frozen=True)

@@ -71,8 +71,13 @@ def claims(measurements: Measurements, study: str | None = None) -> pd.DataFrame
     places = [(place, data) for place, data in every if place["mpi"]] or every
     across = list(_places(everything, _PLACE))
     rows = [
-        {"study": claim.study, "number": claim.number, "claim": claim.text,
-         "published": claim.published, **place}
+        {
+            "study": claim.study,
+            "number": claim.number,
+            "claim": claim.text,
+            "published": claim.published,
+            **place,
+        }
         | asdict(_evaluate(claim, data))
         for claim in CLAIMS
         if study in (None, claim.study)

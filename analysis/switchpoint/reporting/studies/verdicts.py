@@ -28,8 +28,12 @@ def verdict_table(claims: pd.DataFrame) -> str:
             _cell(group.merge(place.to_frame().T, on=_PLACE), figures)
             for _, place in places.iterrows()
         ]
-        rows.append([f"{number}", safe(first["claim"]), safe(first["published"]), safe(what), *cells])
-    return table(["", "claim", "the study", "our figure", *map(_name, places.to_dict("records"))], rows)
+        rows.append(
+            [f"{number}", safe(first["claim"]), safe(first["published"]), safe(what), *cells]
+        )
+    return table(
+        ["", "claim", "the study", "our figure", *map(_name, places.to_dict("records"))], rows
+    )
 
 
 def open_claims(claims: pd.DataFrame) -> str:
