@@ -83,11 +83,11 @@ launches:
 
 # The session has a name, so that a night without any result is not taken for the one before.
 .PHONY: nightly
-nightly: $(if $(filter testbed,$(SITE)),install,python)  ## measure what is measured every night, and fail if something is worse than in the nights before
+nightly: $(if $(filter testbed,$(SITE)),install,python)  ## measure what is measured every night, and fail if something is worse than in the sessions before
 	@$(READY_TESTBED)
 	@$(ONE_SESSION); export SWITCHPOINT_SESSION=$${SWITCHPOINT_SESSION:-$$(date -u +%Y%m%dT%H%M%SZ)}; \
 	$(TIED) $(MAKE) $(READY) checks TAG=nightly EXCLUDE='^Gate'; \
-	echo "== comparison with the nights before"; \
+	echo "== comparison with the sessions before"; \
 	report=$$(find output/reports -name 'run-report-*.json' -newer build/measure.start | sort | tail -n1); \
 	status=0; $(TIED) $(BIN)/switchpoint gate --store $(STORE) --session $$SWITCHPOINT_SESSION \
 	    $${report:+--reframe-report $$report} --confirm --budget $(BUDGET) --settings $(SETTINGS) \
@@ -171,11 +171,11 @@ status:  ## print the state of the testbed
 
 # Markers of tests/needs.py: tests that measure, compile, or start a cluster.
 WHOLE_MACHINE := cluster or build
-# Tests run make themselves, without what this one was told.
+# Tests run make themselves, without the options of this one.
 PYTEST = env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL -u INSTALLED $(BIN)/python -m pytest
 
 # Launchers and Slurm make tests wait most of the time, so three parts run side by side. What
-# judges a time tries again, and no part counts on a core of its own.
+# tests a time tries again, and no part counts on a core of its own.
 .PHONY: test
 test: kernels-built  ## test everything: kernels, testbed, checks, analysis, report
 	@rm -f build/cluster-tests.log build/one-core-tests.log
@@ -198,7 +198,7 @@ one-core-test: install-test  ## test what needs one core: analysis, report, docu
 	    --basetemp=build/pytest-one-core -m 'not ($(WHOLE_MACHINE))' | tee build/one-core-tests.log
 
 .PHONY: test-quiet
-test-quiet: install-test  ## test what judges measured times, on a machine on which nothing else runs
+test-quiet: install-test  ## test measured times, on a machine on which nothing else runs
 	@$(BIN)/python -m pytest -m quiet
 
 .PHONY: check coverage
@@ -245,7 +245,7 @@ built-%:
 	   cmake --build build/ctest/$* -- -j$$(nproc); } >build/ctest/$*/build.log 2>&1 || \
 	   { tail -n 40 build/ctest/$*/build.log; echo "make: the complete log is build/ctest/$*/build.log" >&2; exit 1; }
 
-# A test that judges a time may be tried again; how many were is printed.
+# A test that tests a time may be tried again; how many were is printed.
 ctest-%:
 	@echo "== kernels' tests: build/ctest/$*"
 	@ctest --test-dir build/ctest/$* --parallel 2 --output-on-failure >build/ctest/$*/log 2>&1 || \

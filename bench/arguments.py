@@ -1,4 +1,4 @@
-"""Arguments that several benchmarks take; a wrong one is told with exit code 2."""
+"""Arguments that several benchmarks take; a wrong one is reported with exit code 2."""
 
 from __future__ import annotations
 

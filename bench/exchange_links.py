@@ -1,9 +1,9 @@
-"""Complete exchange of four nodes over slow links: share of the links' payload bandwidth.
+"""All-to-all of four nodes over slow links: share of the links' payload bandwidth.
 
 Every schedule and MPI_Alltoall are modes of one run, in random order, so that they are paired. The
 payload bandwidth of a link is its rate less the headers of Ethernet, IP and TCP in each packet.
 Usage: ``.venv/bin/python bench/exchange_links.py [PASSES] [MPI...] [--size BYTES]``. Each pair
-exchanges 16 MiB unless told.
+exchanges 16 MiB by default.
 """
 
 from __future__ import annotations

@@ -186,14 +186,14 @@ def print_errors(where: str, compared: pd.DataFrame) -> None:
     if compared.empty:
         print(f"{where:16} {name:15} no point can be predicted")
         return
-    keys = ["kernel", "mpi", "placement", "crowded"]
+    keys = ["kernel", "mpi", "placement", "oversubscribed"]
     keys.append("ranks_on_nodes")
     for key, rows in compared.groupby(keys, dropna=False):
         share = 100 * rows["error"].astype(float).abs()
         words = [str(part) for part in key[1:3]] + [str(part) for part in key[4:]]
-        crowded = "crowded" if key[3] else ""
+        oversubscribed = "oversubscribed" if key[3] else ""
         print(
-            f"{where:16} {name:15} {' '.join(words):46} {crowded:8} {len(rows):4}"
+            f"{where:16} {name:15} {' '.join(words):46} {oversubscribed:8} {len(rows):4}"
             f" {share.median():7.1f} {share.max():7.1f} {int(rows['gap'].sum()):5}"
             f" {TARGETS[name]:7} {PUBLISHED.get(name, '-'):>24}",
             flush=True,

@@ -37,7 +37,7 @@ _TITLE = [
     "# The model's own errors on simulated networks, a core for each rank; natural logarithms.",
     "# `bench/simulated_truth.py 12 --write` writes this file; do not edit it by hand.",
 ]
-_NONE = {"mpi", "crowded"}
+_NONE = {"mpi", "oversubscribed"}
 
 _ONCE = ("--passes=2", "--samples=1", "--warmup=0", "--pass-time=1", "--block-time=0")
 

@@ -154,7 +154,7 @@ def mpi_of(row: Any) -> str:
 
 
 def switch_table(switches: pd.DataFrame, with_causes: bool = True) -> str:
-    """Switches to the byte and large steps; those alike at several placements are one row."""
+    """Switches to the byte and large steps; those that agree at several placements are one row."""
     head = ["MPI", "mode", "last B", "first B", "placement", "throughput"]
     same = ["MPI", "mode", "last_size_bytes", "first_size_bytes"]
     if with_causes:

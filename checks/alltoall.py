@@ -1,4 +1,4 @@
-"""Complete exchange (study 003): our packet schedules, compared with the MPI library's."""
+"""All-to-all (study 003): our packet schedules, compared with the MPI library's."""
 
 import reframe as rfm
 from reframe.core.builtins import performance_function, run_after, run_before, variable
@@ -48,9 +48,9 @@ class CompleteExchange(rfm.RunOnlyRegressionTest, RanksMixin, KernelMixin):
             self.modes = [mode for mode in self.modes if mode != "pairwise"]
 
     @run_after("setup")
-    def measure_little_where_crowded(self):
+    def measure_little_if_oversubscribed(self):
         """Take few samples if there are more ranks than cores."""
-        if self.crowded:
+        if self.oversubscribed:
             self.passes = self.samples = 2
 
     @run_before("run")

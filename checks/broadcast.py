@@ -35,7 +35,7 @@ class Broadcast(rfm.RunOnlyRegressionTest, RanksMixin, KernelMixin):
         self.skip_if(
             self.ranks > most, f"this partition has no cores for {self.ranks} ranks (most_ranks)"
         )
-        if self.crowded:
+        if self.oversubscribed:
             self.sizes_bytes = [1, 64 << 10]
             self.passes = self.samples = 2
 

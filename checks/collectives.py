@@ -43,9 +43,9 @@ class Collective(rfm.RunOnlyRegressionTest, RanksMixin, KernelMixin):
         self.kernel = self.operation
 
     @run_after("setup")
-    def measure_little_where_crowded(self):
+    def measure_little_if_oversubscribed(self):
         """Take few sizes and samples if there are more ranks than cores."""
-        if self.crowded:
+        if self.oversubscribed:
             self.sizes_bytes = [8, 4 << 10, 1 << 20]
             self.passes = self.samples = 2
 

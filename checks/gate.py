@@ -65,7 +65,7 @@ class Gate(rfm.RunOnlyRegressionTest, OwnStageMixin, special=True):
         self.session_end = SessionEnd(self)
 
     def run_complete(self):
-        """Tell whether there is nothing more to wait for; ReFrame asks again and again."""
+        """Return whether there is nothing more to wait for; ReFrame asks again and again."""
         return super().run_complete() and self.session_end.has_come()
 
     @sanity_function
@@ -96,9 +96,9 @@ class Gate(rfm.RunOnlyRegressionTest, OwnStageMixin, special=True):
         return True
 
     def reports(self, outcomes):
-        """Options that tell of the other checks, and that write the findings for other programs.
+        """Options that name the other checks, and that write the findings for other programs.
 
-        The others are told of as in ReFrame's run report, which does not exist yet.
+        The others are named as in ReFrame's run report, which does not exist yet.
         """
         cases = [
             {"display_name": one.name, "result": one.result, "fail_reason": one.reason}

@@ -88,7 +88,7 @@ class Imb(rfm.RunOnlyRegressionTest, CrowdMixin, BuiltBaselineMixin):
             self.tags |= {"smoke"}
 
     @property
-    def takes_a_crowd(self):
+    def takes_many_ranks(self):
         """Whether more than two ranks take part."""
         return self.benchmark in COLLECTIVES
 

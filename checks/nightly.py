@@ -47,7 +47,7 @@ class Nightly(rfm.RunOnlyRegressionTest, LaunchesMixin, CrowdMixin, KernelMixin)
         super().describe()
 
     @property
-    def takes_a_crowd(self):
+    def takes_many_ranks(self):
         """Whether more than two ranks may take part."""
         return self.kernel != "pingpong"
 

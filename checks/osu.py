@@ -111,7 +111,7 @@ class Osu(rfm.RunOnlyRegressionTest, CrowdMixin, BuiltBaselineMixin):
             self.tags |= {"smoke"}
 
     @property
-    def takes_a_crowd(self):
+    def takes_many_ranks(self):
         """Whether more than two ranks may take part."""
         return self.benchmark not in PAIRS
 

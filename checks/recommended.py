@@ -81,7 +81,7 @@ class Recommended(rfm.RunOnlyRegressionTest, LaunchesMixin, RanksMixin, KernelMi
 
     @run_before("run")
     def label_rules(self):
-        """Tell both sides apart, and which rules were used."""
+        """Distinguish both sides, and which rules were used."""
         self.executable_opts += [f"--label={key}={name}" for key, name in self.rules_labels.items()]
 
     @run_before("performance")

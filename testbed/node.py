@@ -86,7 +86,7 @@ class Node:
 
     def restart_slurmd(self) -> None:
         """End the node's slurmd if it runs, and start it. Jobs on the node continue."""
-        self.slurmd_runs  # noqa: B018  receives what was told of the one before
+        self.slurmd_runs  # noqa: B018  receives the report on the one before
         self._send(signal.SIGUSR2)
         self._slurmd_runs = True
 

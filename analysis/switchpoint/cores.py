@@ -61,7 +61,7 @@ def workers(*, worthwhile: bool, most: int | None = None) -> Iterator[Map]:
         known = ", ".join(EXECUTORS)
         raise InputError(
             VARIABLE,
-            f"'{name}' is no executor; use one of {known}, or the address of a Dask scheduler",
+            f"unknown executor '{name}'; use one of {known}, or the address of a Dask scheduler",
         )
     elif worthwhile:
         execute = EXECUTORS[name]

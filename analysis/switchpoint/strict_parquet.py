@@ -67,7 +67,7 @@ def _batches(file: pq.ParquetFile, source: Any, names: set[str]) -> Iterator[pa.
     columns = (group.column(number) for group in groups for number in range(group.num_columns))
     size_bytes = sum(one.total_uncompressed_size for one in columns if one.path_in_schema in names)
     _check(size_bytes)
-    # A footer may tell less than the pages contain, so these are counted while they are read.
+    # A footer may say less than the pages contain, so these are counted while they are read.
     texts = [field.name for field in file.schema_arrow if _is_text(field.type)]
     reader = pq.ParquetFile(source, metadata=told, read_dictionary=texts)
     size_bytes = 0

@@ -228,7 +228,7 @@ RULES = {
         only=ONE_TABLE,
     ),
     "beyond-slopes": Rule(
-        "what meets with slopes alike is a step only if it jumps beyond the slopes around it",
+        "what meets with slopes that agree is a step only if it jumps beyond the slopes around it",
         {"detection.boundaries._jumps_beyond_slopes": lambda *_: True},
     ),
     "steps-of-bends": Rule(

@@ -1,10 +1,10 @@
 """Fits the confidences on the labelled curves that are not held out, without a detector's labels.
 
-A boundary is right if its bracket contains the switch, whose place the setting tells. Elsewhere it
+A boundary is right if its bracket contains the switch, whose place the setting says. Elsewhere it
 is right if curves with other limits change there in the same way (`labelled.Witnesses`): the sizes
 after the bracket lie off the line through those before it, to the same side and at least half as
 far, in a quarter of these curves.
-Each curve is judged with all of its repeats, and with one of them, as in other programs' tables.
+Each curve is scored with all of its repeats, and with one of them, as in other programs' tables.
 
 `.venv/bin/python bench/detection/calibrate.py [--write] [FILE...]` prints how often findings of
 each confidence were right: of the curves of the fit, and of those held out, half of the curves of

@@ -40,7 +40,7 @@ VISIBLE_ERRORS = 5
 CLIFF = 1.5
 CLIFF_ERRORS = 3
 
-#: Curves with other limits tell something about a place if there are so many.
+#: Curves with other limits say something about a place if there are so many.
 FEWEST_WITNESSES = 2
 
 #: A change in other curves confirms one if it is at least this part of it.
@@ -59,7 +59,7 @@ FEWEST_BESIDE = 3
 
 @dataclass(frozen=True)
 class Place:
-    """A place where the time changes in all curves of some placements, as their settings tell.
+    """A place where the time changes in all curves of some placements, as their settings say.
 
     Attributes
     ----------
@@ -344,7 +344,7 @@ def on_grid(measured: Floats, per_octave: int) -> npt.NDArray[np.bool_]:
 
 
 class Witnesses:
-    """Curves that tell what the times of a curve do for other reasons than its own switch.
+    """Curves that show what the times of a curve do for other reasons than its own switch.
 
     They are of the same transport with another limit, and were measured in the same way, whatever
     their sizes. `every` are those of its recording.

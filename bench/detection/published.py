@@ -1,4 +1,4 @@
-"""Scores `detect` on tables that others published, whose truth was judged by eye.
+"""Scores `detect` on tables that others published, whose truth was labelled by eye.
 
 `.venv/bin/python bench/detection/published.py [--wrong] [--truth FOLDER] FOLDER` prints how many
 steps `detect` finds, and how many it reports where none is: of all that `--json` has, of what the
@@ -110,7 +110,7 @@ class Score:
         self.wrong += [f"{name}: {one}" for one in wrong]
 
     def _places(self, places: list[Place], findings: list[Finding]) -> Iterator[str]:
-        """Count what is there, and say what is not found or told otherwise."""
+        """Count what is there, and say what is not found or reported otherwise."""
         for place in places:
             found = place.found
             if place.kind in WANTED:
@@ -215,7 +215,7 @@ class Curve:
 
 
 def curves(folder: Path, tables: pd.DataFrame, truth: pd.DataFrame) -> Iterator[Curve]:
-    """Read each table and search its curve, or that of the mode which was judged."""
+    """Read each table and search its curve, or that of the mode which was labelled."""
     for name, fabric in zip(tables["table"], tables["fabric"], strict=True):
         measurements = read(folder / f"{name}.txt")
         findings, samples = detect(measurements), measurements.samples

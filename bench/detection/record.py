@@ -105,7 +105,7 @@ class Launch:
 
 
 def launches() -> list[Launch]:
-    """All sweeps, in an order that lets drift hit all limits and transports alike."""
+    """All sweeps, in an order that lets drift hit all limits and transports."""
     every = [
         Launch(transport, limit, number)
         for number, transport, limit in itertools.product(

@@ -146,7 +146,7 @@ class Launch:
 
 
 def launches(draw: str) -> list[Launch]:
-    """All sweeps of a draw, in an order that lets drift hit all of them alike."""
+    """All sweeps of a draw, in an order that lets drift hit all of them."""
     every = []
     for recipe in RECIPES:
         for number, transport in enumerate(TRANSPORTS):

@@ -64,7 +64,7 @@ APART = pd.Timedelta("1h")
 #: What of a sweep is kept in a recording.
 KEPT = ["mpi", "placement", "mode", "size_bytes", "pass", "sample", "iterations", "time_us"]
 
-#: What tells the curves of recorded sessions apart, but for the session.
+#: What distinguishes the curves of recorded sessions, but for the session.
 PLACE = ["mpi", "placement"]
 
 
@@ -93,7 +93,7 @@ class Session:
 
     @property
     def names(self) -> list[str]:
-        """What tells its curves apart."""
+        """What distinguishes its curves."""
         return [name for name in identity_columns(self.findings) if name != "run_id"]
 
     def rows(self) -> list[dict[Any, Any]]:

@@ -33,7 +33,7 @@ import ablation
 from arguments import add_count, one_of, parser
 from fabrics import DESIGNS, NOISES, Change, FabricCurve, curves
 
-#: Which noises are scored on a grid: without passes there are no visits to tell states from.
+#: Which noises are scored on a grid: without passes there are no visits to see states in.
 ROWS = [
     *((design, noise) for design in list(DESIGNS)[:3] for noise in NOISES),
     *((design, noise) for design in list(DESIGNS)[3:] for noise in ("calm", "heavy tails")),

@@ -155,14 +155,14 @@ class CrowdMixin(rfm.RegressionTestPlugin):
 
     A partition says so with ``extras['most_ranks']``. Ranks that share a core and poll would
     measure the scheduler of the operating system. If only some cases of a child use four ranks, it
-    overrides ``takes_a_crowd``. It lists this mixin before `PlacementMixin` and its children.
+    overrides ``takes_many_ranks``. It lists this mixin before `PlacementMixin` and its children.
     """
 
     #: Whether more than two ranks take part.
-    takes_a_crowd = True
+    takes_many_ranks = True
 
     def deal_ranks(self):
         """Use as many ranks as the partition has cores for, and distribute them."""
-        if self.takes_a_crowd:
+        if self.takes_many_ranks:
             self.num_tasks = 4 if self.current_partition.extras.get("most_ranks", 4) >= 4 else 2
         super().deal_ranks()

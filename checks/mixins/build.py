@@ -275,7 +275,7 @@ class BuildsEnded(rfm.RunOnlyRegressionTest, OwnStageMixin, special=True):
         leave_slots(1)
 
     def run_complete(self):
-        """Tell whether there is nothing more to wait for; ReFrame asks again and again."""
+        """Return whether there is nothing more to wait for; ReFrame asks again and again."""
         builds = ProgramBuild.of_session
         return (
             super().run_complete()

@@ -103,7 +103,7 @@ class PlacementMixin(OwnStageMixin):
         self.env_vars.update(quoted_variables(source, settings))
 
     @property
-    def crowded(self):
+    def oversubscribed(self):
         """Whether there are more ranks than cores, according to the partition's ``most_ranks``.
 
         The times then show the scheduler, so few samples are enough to show that it works.
@@ -115,7 +115,7 @@ class PlacementMixin(OwnStageMixin):
 
         Open MPI does this itself only under its own launcher. MPICH has no such setting.
         """
-        yields = self.crowded and family == "openmpi"
+        yields = self.oversubscribed and family == "openmpi"
         return {"OMPI_MCA_mpi_yield_when_idle": "1"} if yields else {}
 
     def deal_ranks(self):

@@ -109,7 +109,7 @@ class SessionEnd:
     """Lets a check wait until all others of its session have ended, well or not.
 
     A dependency would not do: ReFrame skips a test if one that it depends on fails or is skipped,
-    and then nothing judges the rest of the session. ReFrame 4.10 has no other way for a test to
+    and then nothing compares the rest of the session. ReFrame 4.10 has no other way for a test to
     learn of the others, so they are looked up among the objects of this process.
     """
 
@@ -125,7 +125,7 @@ class SessionEnd:
         ]
 
     def has_come(self):
-        """Tell whether all other test cases have ended."""
+        """Return whether all other test cases have ended."""
         return all(map(has_ended, self._tasks))
 
     def outcomes(self):
@@ -139,7 +139,7 @@ class SessionEnd:
 
 
 def has_ended(task):
-    """Tell whether nothing more will become of a task."""
+    """Return whether nothing more will become of a task."""
     return task.completed or task.skipped or task.aborted or task.xpassed
 
 

@@ -190,7 +190,7 @@ def pinned(wanted: Wanted) -> str:
 
     Without it Spack would take a branch's head, which need not be what is checked out. It is the
     commit of the checkout, not the last one that changed the sources, which a shallow clone cannot
-    tell: clones of one commit give one hash.
+    know: clones of one commit give one hash.
     """
     request = parse(wanted.spec, wanted.option)
     named = request.version is not None and request.version not in ("main", "=main")

@@ -57,9 +57,9 @@ class MergeSort(rfm.RunOnlyRegressionTest, ProcessMapMixin, KernelMixin):
     step_limit_s = 120
 
     @run_after("setup")
-    def measure_little_where_crowded(self):
+    def measure_little_if_oversubscribed(self):
         """Skip long sorts if there are more ranks than cores."""
-        if self.crowded:
+        if self.oversubscribed:
             self.sizes_bytes = [ARRAY_BYTES, 4 * ARRAY_BYTES]
 
     def refutations(self, header, footer):

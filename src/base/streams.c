@@ -14,7 +14,7 @@ void streams_fill(void)
     if (file >= STDERR_FILENO) {
         close(file);
     }
-    if (file == STDERR_FILENO) { /* nobody can be told that it is closed */
+    if (file == STDERR_FILENO) { /* nobody can read that it is closed */
         (void)open("/dev/null", O_WRONLY);
     }
 }

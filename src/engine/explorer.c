@@ -32,7 +32,7 @@ bool exploration_suits(struct session *session, struct refusal *refusal)
 bool explore_all(struct session *session)
 {
     struct explorer explorer = explorer_of(session);
-    session->plan.count = 0; /* the sizes asked for have told which buffers are needed */
+    session->plan.count = 0; /* the sizes asked for have said which buffers are needed */
     session->kernel->explore(&explorer);
     return root_says(session->task.comm, record_flush(&session->record));
 }

@@ -78,7 +78,7 @@ struct mode {
      * it sends. NULL: the mode sends by itself, and counts what it sends if it has a result. */
     const char *operation;
 
-    /* The algorithm that it is told to use; NULL: the library chooses. The engine makes these modes
+    /* The algorithm that it has to use; NULL: the library chooses. The engine makes these modes
      * of others, see algorithm_modes.h. */
     const struct algorithm *algorithm;
 

@@ -84,7 +84,7 @@ static long prepare(struct session *session, struct point *point, int pass)
     }
     /* The first block then follows a repetition, as the others do, not a barrier, which ranks leave
      * one after another, nor a broadcast. Explorations compare points, so that all of theirs are
-     * prepared alike, however slow. */
+     * prepared in one way, however slow. */
     const bool warm = !mode->once && (point->settled || !point->slow);
     const long warmup = warm ? session->options.warmup : 0;
     MPI_CHECK(MPI_Barrier(task->comm));

@@ -1,4 +1,4 @@
-/* Complete exchange: every rank has a message for every other rank. The messages are cut into
+/* All-to-all: every rank has a message for every other rank. The messages are cut into
  * packets, and the schedules order the packets differently (Tam, study 003). */
 #include <limits.h>
 #include <string.h>

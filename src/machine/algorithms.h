@@ -17,7 +17,7 @@ struct algorithm {
     MPI_Comm comm;
 };
 
-/* Before MPI_Init. Lets Open MPI's component tuned take an algorithm that it is told to use, and
+/* Before MPI_Init. Lets Open MPI's component tuned take an algorithm that it is set to use, and
  * MPICH its own choice where one cannot be used, in place of an abort. */
 void algorithms_allow(void);
 

@@ -77,7 +77,7 @@ static struct clock_offset offset_in_tree(MPI_Comm comm, const int *leaders, int
     return offset;
 }
 
-/* Tells the time, and at last how far this rank's clock is ahead of rank 0's. */
+/* Reports the time, and at last how far this rank's clock is ahead of rank 0's. */
 static void answer(MPI_Comm comm, int asking, struct clock_offset own)
 {
     for (int trip = 0; trip < TRIPS; trip++) {

@@ -127,8 +127,8 @@ static int interface_mtu(int socket_fd, const char *name)
     return ioctl(socket_fd, SIOCGIFMTU, &request) == 0 ? request.ifr_mtu : -1;
 }
 
-/* Null where a device has none or does not tell: then the file has a negative number, or cannot be
- * read. */
+/* Null where a device has none or does not report it: then the file has a negative number, or
+ * cannot be read. */
 static void write_fact(struct json *json, const char *key, const char *folder, const char *file)
 {
     char path[PATH_MAX + 64];

@@ -1,6 +1,6 @@
 /* Which components Open MPI has selected for messages between two ranks: read from its variables
- * that hold the selection. MPI_T does not tell: Open MPI 5 shows the variables of components that
- * it has not selected as well, and `pml` is empty unless the user has chosen one.
+ * that hold the selection. MPI_T does not show it: Open MPI 5 shows the variables of components
+ * that it has not selected as well, and `pml` is empty unless the user has chosen one.
  *
  * The structures are those of Open MPI 2 to 5. Each is recognised by what it contains before
  * anything in it is used. */

@@ -5,8 +5,8 @@
 #include "json.h"
 
 /* Writes tcp_socket_bytes: bytes that the open TCP sockets have received, and bytes that their
- * peers acknowledged; and untold_sockets: the number of sockets that do not tell what they carried:
- * open ones of other protocols between machines, such as UDP, and those of
+ * peers acknowledged; and untold_sockets: the number of sockets that do not report what they
+ * carried: open ones of other protocols between machines, such as UDP, and those of
  * socket_bytes_leave_untold. Nothing if the open files cannot be listed, or the kernel does not
  * count these bytes (Linux before 4.1). */
 void socket_bytes_write(struct json *json);

@@ -11,7 +11,7 @@ void ucx_protocols_ask(void);
 /* After MPI_Init: takes the variable out of the environment again, which the record shows. */
 void ucx_protocols_asked(void);
 
-/* Writes an array of the tables of this rank's sends; empty where UCX has told nothing. */
+/* Writes an array of the tables of this rank's sends; empty where UCX has reported nothing. */
 void ucx_protocols_write(struct json *json, const char *key);
 
 /* Prints what was kept and is no table, and keeps nothing from now on. Does nothing if UCX was not

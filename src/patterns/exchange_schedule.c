@@ -1,4 +1,4 @@
-/* Complete exchange as a list of slots: to which rank each rank sends which packet, slot by slot.
+/* All-to-all as a list of slots: to which rank each rank sends which packet, slot by slot.
  * Follows Tam, Complete Exchange on clusters (study 003), whose summary names the algorithms; the
  * order of packets in both shuffles and the way groups are formed are our reconstruction. */
 #include "exchange_schedule.h"

@@ -1,4 +1,4 @@
-/* Complete exchange as a list of slots: to which rank each rank sends which packet, slot by slot.
+/* All-to-all as a list of slots: to which rank each rank sends which packet, slot by slot.
  */
 #ifndef SWITCHPOINT_EXCHANGE_SCHEDULE_H
 #define SWITCHPOINT_EXCHANGE_SCHEDULE_H

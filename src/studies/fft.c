@@ -1,4 +1,4 @@
-/* Two-dimensional FFT: each rank transforms its rows, a complete exchange transposes the matrix,
+/* Two-dimensional FFT: each rank transforms its rows, an all-to-all transposes the matrix,
  * each rank transforms what were columns, and a second exchange transposes the matrix back. */
 #include <complex.h> /* before fftw3.h, which then takes C's own complex type */
 #include <fftw3.h>
@@ -219,7 +219,7 @@ static const struct mode MODES[] = {
     {.name = "parallel",
      .summary = "rows, transposition, columns, transposition; time_us: from the matrix to its "
                 "transform, both on rank 0",
-     .source = "transposition by the complete exchange of study 003 (study 004: FFT)",
+     .source = "transposition by the all-to-all of study 003 (study 004: FFT)",
      .run = run_on_all,
      .variant = &(const struct solver){transform_in_parallel},
      .result = &TRANSFORM,

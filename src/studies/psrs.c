@@ -1,5 +1,5 @@
 /* Parallel sorting by regular sampling (Shi and Schaeffer 1992): each rank sorts its share, regular
- * samples give pivots, and a complete exchange brings each rank the keys between two pivots. */
+ * samples give pivots, and an all-to-all brings each rank the keys between two pivots. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -14,7 +14,7 @@ static const double AGREEMENT_ERRORS = 3.3;
 
 static bool needs_a_turn(const struct explorer *explorer, const struct search *search,
                          const struct jump *jump);
-static void judge(const double *ratios, struct jump *jump);
+static void decide(const double *ratios, struct jump *jump);
 
 struct jump time_jump(struct explorer *explorer, struct search *search)
 {
@@ -29,7 +29,7 @@ struct jump time_jump(struct explorer *explorer, struct search *search)
         }
         ratios[jump.turns++] = times[1] / times[0] - 1;
         if (jump.turns >= JUMP_TURNS) {
-            judge(ratios, &jump);
+            decide(ratios, &jump);
         }
     }
     return jump;
@@ -55,7 +55,7 @@ bool recurs(struct explorer *explorer, struct search *search, struct jump *jump)
 
 /* The quartiles of normal samples are 1.349 standard deviations apart, and the median's error is
  * 1.2533 times the mean's. */
-static void judge(const double *ratios, struct jump *jump)
+static void decide(const double *ratios, struct jump *jump)
 {
     double sorted[JUMP_TURNS_MAX];
     const size_t turns = (size_t)jump->turns;

@@ -4,7 +4,7 @@
 
 #include "search.h"
 
-/* Smaller jumps cannot be told from noise and from the slope of the curve. */
+/* Smaller jumps cannot be distinguished from noise and from the slope of the curve. */
 static const double JUMP_LEAST = 0.08;
 
 /* Over so few bytes the slope of a curve moves the time little: ends that show no jump have none

@@ -88,6 +88,6 @@ def test_an_unknown_executor_is_one_line(
 
     assert result.exit_code == 2
     assert result.stderr == (
-        "switchpoint: SWITCHPOINT_EXECUTOR: 'threads' is no executor;"
+        "switchpoint: SWITCHPOINT_EXECUTOR: unknown executor 'threads';"
         " use one of processes, serial, or the address of a Dask scheduler\n"
     )

@@ -659,7 +659,7 @@ def test_a_pass_that_is_slower_at_all_sizes_widens_no_error() -> None:
 
 
 def test_one_point_of_enormous_time_and_noise_leaves_every_piece_finite_evidence() -> None:
-    """On crowded cores a point once took 340,000 times as long, with as large an error."""
+    """On oversubscribed cores a point once took 340,000 times as long, with as large an error."""
     time, noise = line(THIRDS), np.full(len(THIRDS), 0.08)
     time[8] *= 3.4e5
     noise[8] = 3.3e5

@@ -47,7 +47,7 @@ _PROCESSES = "processes"
 #: Launches of one curve measured at least this share of the sizes of that with most of them.
 _ENOUGH_SIZES = 0.5
 
-#: What the table tells of a boundary of a ladder.
+#: What the table says of a boundary of a ladder.
 _BOUNDARY = [
     "last_size_before", "first_size_bytes", "exact", "magnitude", "launches", "of_launches",
 ]  # fmt: skip

@@ -12,7 +12,7 @@ from switchpoint.tables.sweeps import Floats, Indices
 
 #: The logarithm of the odds that two lines meet, against a jump, before the data. One boundary in
 #: eight is a bend: this makes the curves of bench/detection/curves.parquet most probable that have
-#: nine sizes an octave, so that they tell a jump from a bend. It needs no labels.
+#: nine sizes an octave, so that they distinguish a jump from a bend. It needs no labels.
 _LOG_ODDS = float(np.log(0.15))
 
 #: What another launch of the curve says of this changes the logarithm of the odds by no more: in

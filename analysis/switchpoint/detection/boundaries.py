@@ -1,4 +1,4 @@
-"""Judges the boundaries between the pieces of a curve: steps and changes of slope.
+"""Tests the boundaries between the pieces of a curve: steps and changes of slope.
 
 Timing shows a `step` or a `slope_change`. Only a proof makes a step a protocol switch.
 """
@@ -147,7 +147,7 @@ def _exceeds_noise(table: PieceTable, judged: Judged) -> bool:
 
 
 def _judge(table: PieceTable, one: Probable, others: Sequence[Probable]) -> Judged | None:
-    """Judge the boundary between two pieces; None if it is too small."""
+    """Test the boundary between two pieces; None if it is too small."""
     bracket, left, right = one.bracket, one.left, one.right
     elsewhere = [other.meets for other in others if other.have_slopes and other.overlaps(one)]
     meets = one.meets.with_others(elsewhere)
@@ -157,7 +157,7 @@ def _judge(table: PieceTable, one: Probable, others: Sequence[Probable]) -> Judg
             return found
     before, after = _times_across(table, left, right, bracket)
     jump = after / before - 1
-    # Lines that meet do not explain a boundary if their slopes are alike, or if one of them is a
+    # Lines that meet do not explain a boundary if their slopes agree, or if one of them is a
     # single size, which has no slope.
     if abs(jump) >= SMALLEST_STEP and meets.probability <= 1 - _POSSIBLE:
         return Judged(bracket, left, right, "step", jump, meets.probability)
@@ -185,7 +185,7 @@ def _jumps_beyond_slopes(table: PieceTable, one: Probable) -> bool:
 def _bend(
     table: PieceTable, bracket: Bracket, left: Piece, right: Piece, meets: Bend
 ) -> Judged | None:
-    """Judge a boundary at which two lines meet, with the bracket of the place where they meet."""
+    """Test a boundary at which two lines meet, with the bracket of the place where they meet."""
     share, first, last = meets.probability * meets.share, meets.first, meets.last
     if meets.probability <= 1 - _POSSIBLE or share < LEAST_PROBABILITY:
         # Where the time jumps, if it does, is too probable to be left out.
@@ -199,7 +199,7 @@ def _bend(
 def _slope_change(
     table: PieceTable, bracket: Bracket, left: Piece, right: Piece, meets: float
 ) -> Judged | None:
-    """Judge a change of slope; None if it is too small, or if a piece is a single size."""
+    """Test a change of slope; None if it is too small, or if a piece is a single size."""
     octave_on = _change(table, left, right, 2 * float(table.size[bracket.last]))
     has_slopes = left[1] > left[0] and right[1] > right[0]
     if not has_slopes or abs(octave_on) < SMALLEST_SLOPE_CHANGE:
@@ -210,7 +210,7 @@ def _slope_change(
 def _cliff(
     table: PieceTable, divisions: Divisions, place: int, reported: npt.NDArray[np.bool_]
 ) -> Judged:
-    """Judge a cliff that no other boundary contains, by the sizes just beside it.
+    """Test a cliff that no other boundary contains, by the sizes just beside it.
 
     `reported` says before which sizes other boundaries are: no piece reaches beyond one.
     """

@@ -45,7 +45,7 @@ def cliffs(
     -------
     list of int
         Indices. A slope explains what the steeper side of the gap would add over the gap. A side
-        is the line to the nearest size that is at least half a gap away: sizes a byte apart tell
+        is the line to the nearest size that is at least half a gap away: sizes a byte apart say
         nothing of the slope. If a boundary lies between the two, the side is the next line beyond
         it: what another jump adds is no slope.
     """

@@ -1,7 +1,7 @@
 """Names the changes of time that may be a cliff or noise, so that none is dropped without a word.
 
 What no finding covers, although the times of neighbouring sizes differ by much, is no finding: in
-noise such differences occur by chance. But only whoever measures again can tell.
+noise such differences occur by chance. But only another measurement can decide.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ def doubtful(
     size, time, standard_error : array of float, shape (n,)
         Bytes, ascending, each once; median microseconds; relative standard errors.
     findings : iterable of mappings
-        What `detect` finds in this curve. What a bracket contains, or is beside an outlier, is told
-        already.
+        What `detect` finds in this curve. What a bracket contains, or is beside an outlier, is
+        reported already.
 
     Returns
     -------

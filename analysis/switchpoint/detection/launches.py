@@ -36,7 +36,7 @@ _SIZES_KEPT = 500
 _BOUNDARIES_A_CURVE = 0.5
 
 #: Without repeats, a curve has nearly none or several: so many on average, with this probability.
-#: It tells itself which. Noise alone shows a finding as seldom.
+#: It says itself which. Noise alone shows a finding as seldom.
 _NONE_OR_SEVERAL = ((0.1, 0.35), (4.0, 0.65))
 
 #: Without repeats, the noise is one of these times what the scatter between sizes makes likely,
@@ -45,14 +45,14 @@ _UNKNOWN = (0.2, 0.35, 0.6, 1.0, 1.7, 2.8)
 _UNSURE = 0.7
 
 #: Without repeats, so many sizes at most are taken for odd, each with this probability, in a curve
-#: of so many sizes at most: more sizes tell their noise by themselves.
+#: of so many sizes at most: more sizes show their noise by themselves.
 _MOST_ODD = 2
 _IS_ODD = 0.05
 _SIZES_WITH_ODD = 100
 
 #: A boundary that the other launches of a curve are sure of is in a launch with this probability,
 #: before its own data. The pairs of launches in bench/detection are most probable with 0.9 to 0.95;
-#: less, so that what disturbs two launches alike is seldom taken for a boundary.
+#: less, so that what disturbs two launches in the same way is seldom taken for a boundary.
 _RECURS = 0.8
 
 #: A launch jumps between two sizes if its times differ by this many times their noise.
@@ -124,7 +124,7 @@ def detect_launches(
 class _Weighed:
     """The evidence that a launch's times are, under each assumption on its noise and boundaries.
 
-    Repeats tell the noise. Without repeats only the scatter between sizes does, from few points, so
+    Repeats show the noise. Without repeats only the scatter between sizes does, from few points, so
     divisions are weighed under several noises, with and without odd sizes, and under few and many
     boundaries: what explains the times better counts more.
     """
@@ -148,7 +148,7 @@ class _Weighed:
     def boundaries(
         self, elsewhere: Floats, others: list[Probable], recurs: npt.NDArray[np.bool_]
     ) -> tuple[list[dict[str, Any]], list[Odd]]:
-        """Find the boundaries and the odd sizes, with what other launches tell before the data."""
+        """Find the boundaries and the odd sizes, with what other launches show before the data."""
         divisions = self.divide(elsewhere)
         return boundaries(
             self.table, divisions, others, recurs=recurs, has_repeats=self.has_repeats

@@ -40,7 +40,7 @@ def point_noise(
     """
     off, left, right = off_the_neighbours(size, time)
     usual = float(np.median(standard_error))
-    # Few repeats and few sizes leave this uncertain too; its own scatter tells by how much.
+    # Few repeats and few sizes leave this uncertain too; its own scatter shows by how much.
     usual += _ERROR_OF_MEDIAN * float(np.median(np.abs(standard_error - usual))) / len(size) ** 0.5
     variance = np.maximum(standard_error, usual) ** 2 + NOISE_FLOOR**2
     # For each guess of the scatter: the deviation of the points in units of the implied noise.

@@ -1,4 +1,4 @@
-"""Tells single sizes that are off alone from steps, once the lines beside them are known."""
+"""Separates single sizes that are off alone from steps, once the lines beside them are known."""
 
 from __future__ import annotations
 

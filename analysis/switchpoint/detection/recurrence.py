@@ -28,9 +28,9 @@ OF_A_CURVE = (*BOUNDARIES, "outlier")
 #: Curves that agree in these and have other modes are siblings.
 _RUN = ("site", "partition", "mpi", "environ", "kernel", "placement", "run_id")
 
-#: Nothing is surer than this: of what one run shows best, another one misses so much. It may be
+#: The highest confidence: of what one run shows best, another one misses so much. It may be
 #: disturbed there, or jump one size earlier or later.
-_SUREST = 0.93
+_HIGHEST = 0.93
 
 #: A finding belongs to a curve if at least this share of its launches show it.
 _MOST_LAUNCHES = 0.5
@@ -123,7 +123,7 @@ def chance(found: Mapping[str, float], by: Mapping[str, float] | None = None) ->
     """Return the probability that another run shows a finding with these features."""
     known = by or weights()
     odds = sum(weight * found[name] for name, weight in known.items())
-    return min(1 / (1 + math.exp(-odds)), _SUREST)
+    return min(1 / (1 + math.exp(-odds)), _HIGHEST)
 
 
 @functools.cache
@@ -144,7 +144,7 @@ def _log_odds_of(number: int, of: int) -> float:
 
 
 def _sort_of(row: Row) -> tuple[str, bool]:
-    """Return what two findings have in common that are alike: the kind, and the direction."""
+    """Return what two findings of one sort have in common: the kind, and the direction."""
     kind = "boundary" if row["kind"] in BOUNDARIES else row["kind"]
     return kind, row["magnitude"] > 0
 

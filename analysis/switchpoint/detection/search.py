@@ -31,7 +31,7 @@ WORTH_A_POOL = 600
 #: The most launches of one curve that are searched together. More need memory and add little.
 LAUNCHES_TOGETHER = 10
 
-#: What visits in states leave open if too few of them tell the states apart.
+#: What visits in states leave open if too few of them distinguish the states.
 _STATES = (
     "some visits of each size are slow as a whole, and the passes are too few to distinguish them"
     " from a slow size; measure again with twice as many passes"

@@ -30,7 +30,7 @@ _ROWS_AT_ONCE = 64
 #: No density is less than this, so that its logarithm is finite.
 _LEAST = 1e-300
 
-#: The same as one normal distribution, for the line of a piece whose sizes do not tell its slope.
+#: The same as one normal distribution, for the line of a piece whose sizes do not show its slope.
 _USUAL_SHARE, _USUAL_ERROR = 0.4, 0.5
 
 

@@ -34,7 +34,7 @@ _MOST_BYTES = 2**62
 def causes_of(
     measurements: Measurements, runs: Configurations, place: Place, switch: Switch
 ) -> tuple[list[dict[str, Any]], tuple[str, str] | None]:
-    """Judge every setting that predicts the switch, could end it, or was changed.
+    """Test every setting that predicts the switch, could end it, or was changed.
 
     Returns
     -------

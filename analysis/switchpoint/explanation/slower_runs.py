@@ -38,12 +38,12 @@ def slower_because(slower: Facts, faster: Facts) -> dict[str, Any] | None:
     slow, fast = core_uses(*slower), core_uses(*faster)
     if not slow or not fast:
         return None
-    crowded = [use for use in slow if use.too_few]
-    if crowded and not any(use.too_few for use in fast):
+    oversubscribed = [use for use in slow if use.too_few]
+    if oversubscribed and not any(use.too_few for use in fast):
         return _guess(
             "shared_core",
             "ranks wait for each other's turn on a core, which they do not where each has its own",
-            [_crowd(use) for use in crowded] + _taken_off(slower, faster),
+            [_oversubscription(use) for use in oversubscribed] + _taken_off(slower, faster),
         )
     lost, least = max(use.others for use in slow), max(use.others for use in fast)
     if lost >= _LEAST_SHARE and lost >= _TIMES_THE_OTHER * least:
@@ -64,7 +64,7 @@ def _guess(name: str, means: str, evidence: list[str]) -> dict[str, Any]:
     return {"guess": name, "means": means, "evidence": evidence, "source": _SOURCE}
 
 
-def _crowd(use: CoreUse) -> str:
+def _oversubscription(use: CoreUse) -> str:
     ranks = ", ".join(map(str, use.ranks))
     return f"in the slower run ranks {ranks} may only use {_cores(use)}"
 

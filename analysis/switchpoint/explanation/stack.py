@@ -1,7 +1,7 @@
 """Recognises which layers of its communication stack carried the messages of a run.
 
 What the run itself reports decides: the components that Open MPI selected, and UCX's endpoints. In
-older records it is what was asked for, and the library's description. What neither tells is
+older records it is what was asked for, and the library's description. What neither says is
 unknown: then every layer that may have carried messages counts.
 """
 

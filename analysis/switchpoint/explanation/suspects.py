@@ -25,7 +25,7 @@ Suspects = Callable[[int, int], list[dict[str, Any]]]
 MOST_HEADER_BYTES = 256
 
 
-#: What a setting governs of which only the run's own list tells.
+#: What a setting governs of which only the run's own list says something.
 _UNLISTED = "not in the catalogue"
 
 

@@ -1,4 +1,4 @@
-"""Names the transports that UCX and libfabric used, or were told to use."""
+"""Names the transports that UCX and libfabric used, or were set to use."""
 
 from __future__ import annotations
 

@@ -43,7 +43,7 @@ class Verdict:
 
 @dataclass
 class Question:
-    """One switch, and everything by which its cause can be judged.
+    """One switch, and everything by which its cause can be tested.
 
     Attributes
     ----------
@@ -172,7 +172,7 @@ def none_of(question: Question) -> tuple[str, str] | None:
 
 
 def _overridden(question: Question, name: str, alone: list[Trial], reason: str) -> Verdict:
-    """Judge a setting whose value the library chooses: there is nothing that a law could fit."""
+    """Test a setting whose value the library chooses: there is nothing that a law could fit."""
     for trial in alone:
         after = trial.changed[name].after
         if question.stayed(trial) and (trial.number_of(name) or 0) > question.last:
@@ -190,7 +190,7 @@ def _overridden(question: Question, name: str, alone: list[Trial], reason: str) 
 def _followed(
     question: Question, name: str, value: int, singles: list[Trial], reason: str
 ) -> Verdict:
-    """Judge a setting with a number by where the switch was with other numbers."""
+    """Test a setting with a number by where the switch was with other numbers."""
     moved = sorted(
         ((t.value_of(name), t) for t in singles
          if t.number_of(name) is not None and (t.lasts or t.gone)),
@@ -285,7 +285,7 @@ def _without_law(
     reason: str,
     tried: str,
 ) -> Verdict:
-    """Judge a setting with which the switch moves, but by no law."""
+    """Test a setting with which the switch moves, but by no law."""
     places = {there for _, t in moved for there in t.lasts}
     if rising and len(places | {question.last}) > _LEAST_VALUES:
         return Verdict(
@@ -311,7 +311,7 @@ def _other_limit(question: Question, law: Law, other: int, value: int, trial: Tr
 def _together(
     question: Question, first: str, second: str, rising: list[Trial]
 ) -> Iterator[tuple[str, Verdict]]:
-    """Judge two limits at one size: the lower one of them acts."""
+    """Test two limits at one size: the lower one of them acts."""
     laws = {}
     for name in (first, second):
         numbers = rising[0].changed[name].numbers

@@ -97,7 +97,7 @@ def brackets_left_out(findings: pd.DataFrame, modes: list[str]) -> list[str]:
 def _jumps(findings: pd.DataFrame, modes: list[str]) -> dict[str, list[dict[Any, Any]]]:
     """Return the findings of each mode at which the time may jump, the most important first.
 
-    A step with a suspect is searched however small it is: only a search can tell its cause.
+    A step with a suspect is searched however small it is: only a search can find its cause.
     """
     jumps = [row for row in findings.to_dict("records") if may_jump(row)]
     jumps.sort(key=lambda row: (bool(row["suspects"]), abs(relative_jump(row))), reverse=True)

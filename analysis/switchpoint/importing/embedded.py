@@ -141,7 +141,7 @@ def _reader_of(text: _Text) -> Any:
 
 
 def _labels(texts: list[_Text]) -> list[dict[str, str]]:
-    """Return what tells each text from others: its name, and values beside it that differ."""
+    """Return what distinguishes each text: its name, and values beside it that differ."""
     names = [re.sub(r"\[\d+\]", "", text.place) for text in texts]
     several = len({*names}) > 1
     differing = {

@@ -29,7 +29,7 @@ _TOLERANCE = 0.03
 #: Within so many bytes a time hardly grows, and beyond so many it grows with the size.
 _SMALL_BYTES, _LARGE_BYTES = 64, 2**18
 
-#: By how much sizes have to differ, and the exponents of growth that tell the columns apart.
+#: By how much sizes have to differ, and the exponents of growth that distinguish the columns.
 _LEAST_FACTOR = 4
 _LEAST_PAIRS, _MOST_SIZES = 3, 100
 _HARDLY, _WITH_THE_SIZE = 0.3, 0.7

@@ -34,11 +34,11 @@ def calibrated(model: SiteModel, measurements: Measurements, within: str = WITHI
             compared = compare_with(model, measurements, kernel, within)
         except InputError:
             continue  # no run of it, or none that can be predicted
-        for mpi, crowded, condition, one in scores_of(compared, kernel, senders=True):
-            found[mpi, crowded].append((condition, one))
+        for mpi, oversubscribed, condition, one in scores_of(compared, kernel, senders=True):
+            found[mpi, oversubscribed].append((condition, one))
     errors = [
-        error.model_copy(update={"mpi": mpi, "crowded": crowded})
-        for (mpi, crowded), scores in sorted(found.items(), key=str)
+        error.model_copy(update={"mpi": mpi, "oversubscribed": oversubscribed})
+        for (mpi, oversubscribed), scores in sorted(found.items(), key=str)
         for error in model_errors(scores)
     ]
     return model.model_copy(update={"errors": errors})
@@ -54,5 +54,5 @@ def scores_of(
         condition = condition_of(kernel, RankLayout(nodes, nodes), senders=senders)
         if condition is not None and row["measured_us"] > 0:
             one = score(row["measured_us"], row["links_low_us"], row["links_high_us"])
-            scores.append((row["mpi"], bool(row["crowded"]), condition, one))
+            scores.append((row["mpi"], bool(row["oversubscribed"]), condition, one))
     return scores

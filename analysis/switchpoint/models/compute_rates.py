@@ -55,7 +55,7 @@ def compute_rates(measurements: Measurements) -> tuple[list[ComputeRate], list[s
     }
     alone = [
         run_id for run_id, layout in layouts.items()
-        if len(layout.nodes) == 1 or not layout.crowded
+        if len(layout.nodes) == 1 or not layout.oversubscribed
     ]  # fmt: skip
     samples = measurements.samples
     passes = pass_medians(samples[samples["run_id"].isin(alone)], identity_columns(samples))

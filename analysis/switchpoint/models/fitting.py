@@ -31,7 +31,7 @@ from switchpoint.tables.measurements import Measurements
 
 KERNEL = "pingpong"
 
-#: One size tells nothing of the time per byte.
+#: One size says nothing of the time per byte.
 _LEAST_SIZES = 2
 
 #: Limits of the eager protocol are below this.

@@ -25,7 +25,7 @@ from switchpoint.tables.measurements import Measurements
 
 #: The columns after those of the curve's identity.
 COMPARISON_COLUMNS = [
-    "ranks", "ranks_on_nodes", "crowded", "size_bytes", "predicted_us", "predicted_low_us",
+    "ranks", "ranks_on_nodes", "oversubscribed", "size_bytes", "predicted_us", "predicted_low_us",
     "predicted_high_us", "links_low_us", "links_high_us", "measured_us",
     "measured_low_us", "measured_high_us", "error", "gap", "looks_like", "notes",
 ]  # fmt: skip
@@ -198,9 +198,10 @@ def _compared(
 ) -> dict[str, Any]:
     row: dict[str, Any] = dict.fromkeys(COMPARISON_COLUMNS)
     row |= {
-        "ranks": problem.ranks, "ranks_on_nodes": layout.process_map, "crowded": layout.crowded,
-        "size_bytes": problem.size_bytes, "measured_us": measured.time_us,
-        "measured_low_us": measured.low_us, "measured_high_us": measured.high_us,
+        "ranks": problem.ranks, "ranks_on_nodes": layout.process_map,
+        "oversubscribed": layout.oversubscribed, "size_bytes": problem.size_bytes,
+        "measured_us": measured.time_us, "measured_low_us": measured.low_us,
+        "measured_high_us": measured.high_us,
     }  # fmt: skip
     if isinstance(found, str):
         return row | {"gap": False, "notes": [found]}
@@ -225,7 +226,7 @@ def _looks_like(
     if measured.time_us < found.time_us:
         return "overlap: messages proceed at the same time that the model sends one after another"
     ranks, nodes = len(layout.nodes), len(set(layout.nodes))
-    if layout.crowded:
+    if layout.oversubscribed:
         return f"contention: {ranks} ranks share {layout.cores} cores, and waiting ranks use them"
     if nodes > 1 and ranks > nodes:
         return "contention: ranks of one node share its link and its memory"

@@ -49,7 +49,7 @@ def options_by_run(measurements: Measurements) -> tuple[dict[str, Options], list
     -------
     tuple
         The options by run ID; and a warning for each run that has an option that no kernel takes,
-        as a stranger's record may.
+        as an untrusted record may.
     """
     found: dict[str, Options] = {}
     warnings = []
@@ -66,7 +66,7 @@ def options_by_run(measurements: Measurements) -> tuple[dict[str, Options], list
 
 
 def _recorded(name: str, text: str) -> Any:
-    """Return the value of an option of a record, which may be a stranger's."""
+    """Return the value of an option of a record, which may be untrusted."""
     try:
         return _value(name, text)
     except ValueError:

@@ -101,7 +101,7 @@ def model_errors(scores: Iterable[tuple[Condition, Score]]) -> list[ModelError]:
 
 
 def error_of(
-    model: SiteModel, condition: Condition | None, mpi: str | None, *, crowded: bool
+    model: SiteModel, condition: Condition | None, mpi: str | None, *, oversubscribed: bool
 ) -> tuple[ModelError | None, str | None]:
     """Return the error of a prediction, and what limits it, as a sentence.
 
@@ -113,13 +113,13 @@ def error_of(
     own = [
         one for one in model.errors
         if (one.mpi, one.pattern, one.shared) == (mpi, condition.pattern, condition.shared)
-        and one.crowded == crowded
+        and one.oversubscribed == oversubscribed
     ]  # fmt: skip
     if own:
         return min(own, key=lambda one: abs(math.log(one.ranks / condition.ranks))), None
     lacks = f"the model's own error is not part of the interval: no {condition.pattern}"
     fix = "; measure it and fit again with --calibrate"
-    if crowded:
+    if oversubscribed:
         return None, f"{lacks} by ranks that share cores was measured{fix}"
     if condition.ranks not in {one.ranks for one in _shipped()}:
         return None, f"{lacks} by {condition.ranks} ranks was measured{fix}"

@@ -29,7 +29,15 @@ from switchpoint.tables.sweeps import Floats
 #: L of the study, in words of 4 bytes.
 WORDS = (1, 1000, 10_000)
 
-MEASURED_COLUMNS = ["ranks", "words", "task_us", "efficiency", "predicted", "crowded", "launches"]
+MEASURED_COLUMNS = [
+    "ranks",
+    "words",
+    "task_us",
+    "efficiency",
+    "predicted",
+    "oversubscribed",
+    "launches",
+]
 
 _MOST_RANKS = 64
 _STEPS = 24
@@ -124,7 +132,7 @@ def measured_efficiency(measurements: Measurements, place: Place, link: Link) ->
         header, _ = measurements.facts(str(run_id))
         try:
             options, layout = options_of(header), layout_of(header)
-        except InputError:  # a stranger's record; its other runs count
+        except InputError:  # an untrusted record; its other runs count
             continue
         if options.serial or len(layout.nodes) < 2:
             continue
@@ -135,11 +143,11 @@ def measured_efficiency(measurements: Measurements, place: Place, link: Link) ->
             task_us = times.get(("serial", size), options.grain)
             if mode != "serial" and task_us > 0:
                 words, share = size // WORD_BYTES, task_us / (len(layout.nodes) * time_us)
-                place_and_task = len(layout.nodes), words, options.grain, layout.crowded
+                place_and_task = len(layout.nodes), words, options.grain, layout.oversubscribed
                 rows.append((*place_and_task, task_us, share, run_id))
     if not rows:
         return pd.DataFrame(columns=MEASURED_COLUMNS)
-    keys = ["ranks", "words", "grain_us", "crowded"]
+    keys = ["ranks", "words", "grain_us", "oversubscribed"]
     table = pd.DataFrame(rows, columns=[*keys, "task_us", "efficiency", "run_id"])
     found = table.groupby(keys).agg(
         task_us=("task_us", "median"), efficiency=("efficiency", "median"),

@@ -167,7 +167,7 @@ def predict_one(
         network = SiteNetwork(layout, near, far)
         times[bound], found = _simulated(problem, bounded(rate, bound), network)
         spans = found if bound == "value" else spans
-    if layout.crowded:
+    if layout.oversubscribed:
         notes.append(
             f"{len(layout.nodes)} ranks share {layout.cores} cores a machine;"
             " ranks that wait are taken to use none"
@@ -177,7 +177,7 @@ def predict_one(
     notes += dict.fromkeys([*links[0].notes, *links[1].notes])
     between, mpi = links[1], links[1].alone.mpi
     condition = condition_of(problem.kernel, layout, senders=between.sender is not None)
-    error, limited = error_of(model, condition, mpi, crowded=layout.crowded)
+    error, limited = error_of(model, condition, mpi, oversubscribed=layout.oversubscribed)
     notes += [limited] if limited else []
     return Prediction(times, notes, spans, mpi, error)
 

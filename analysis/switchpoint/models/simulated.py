@@ -113,7 +113,7 @@ def _simulated_us(
 def _measured(
     samples: pd.DataFrame, measurements: Measurements
 ) -> Iterator[tuple[dict[str, Any], _Key, Repeats]]:
-    """Yield each measured curve over its launches. They also agree in what no label tells."""
+    """Yield each measured curve over its launches. They also agree in what no label says."""
     identity = identity_columns(samples)
     passes = pass_medians(samples, identity)
     run_ids = passes["run_id"].astype(str)

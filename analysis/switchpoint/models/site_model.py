@@ -171,7 +171,7 @@ class ModelError(_Part):
     ranks: Count
     shared: bool
     senders: bool = True
-    crowded: bool = False
+    oversubscribed: bool = False
     #: How many predictions it is from.
     points: Count
     low: Number

@@ -79,7 +79,7 @@ def sort_timelines(
             continue
         try:
             options = options_of(header)
-        except InputError:  # a stranger's record; an older sort will do
+        except InputError:  # an untrusted record; an older sort will do
             continue
         layout = layout_of(header)
         activity = activity_table(footer)

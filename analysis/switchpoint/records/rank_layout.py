@@ -28,7 +28,7 @@ class RankLayout:
     cores: int | None = None
 
     @property
-    def crowded(self) -> bool:
+    def oversubscribed(self) -> bool:
         """Whether some machine has more ranks than cores."""
         if self.cores is None or not self.machines:
             return False

@@ -204,7 +204,7 @@ def carried_by_network(header: Mapping[str, Any], footer: Mapping[str, Any]) -> 
     A collective may send its payload to a node once and copy it there for all other ranks, so that
     only one of all copies is asked for, unless the kernel counts what left its node.
 
-    If the ranks' sockets tell all that they carried, the rest of what network devices of the kernel
+    If the ranks' sockets report what they carried, the rest of what network devices of the kernel
     carried belongs to other programs. Ports of InfiniBand carry what no socket does.
     """
     payload = _payload_bytes(footer)
@@ -221,7 +221,7 @@ def carried_by_network(header: Mapping[str, Any], footer: Mapping[str, Any]) -> 
 def socket_bytes(header: Mapping[str, Any], footer: Mapping[str, Any]) -> dict[str, int] | None:
     """Return the bytes that the ranks' own sockets sent and received during the run, by host.
 
-    None if a rank has sockets that do not tell, such as UDP's or closed ones, or in old records.
+    None if a rank has sockets without this, such as UDP's or closed ones, or in old records.
     """
     by_node: dict[str, int] = {}
     for rank, before, after in _conditions(header, footer):

@@ -1,6 +1,6 @@
 """What a run was run with and on, as terms with texts, so that runs can be compared.
 
-Used wherever two runs, two sides or two nights are compared: one list of what counts.
+Used wherever two runs, two sides or two sessions are compared: one list of what counts.
 """
 
 from __future__ import annotations

@@ -20,7 +20,7 @@ from switchpoint.tables.columns import identity_columns, none_for_nulls
 from switchpoint.tables.findings import BOUNDARIES, KINDS
 
 #: No line has a higher confidence than this, however many runs show it.
-_SUREST = 0.99
+_HIGHEST = 0.99
 
 #: Columns that name a place, in the order in which people read them.
 PLACE = ["site", "partition", "mpi", "environ"]
@@ -56,7 +56,7 @@ class Line:
         For a boundary its narrowest bracket, for other kinds the smallest and largest size.
     magnitudes, costs_us : list of float
         The values of the findings. A cost is the time that a step adds; only steps have one.
-    surest : dict
+    confidences : dict
         The highest confidence of the findings of each run.
     curves : dict
         The identity of each curve that shows it.
@@ -77,7 +77,7 @@ class Line:
     size_bytes: int
     magnitudes: list[float] = field(default_factory=list)
     costs_us: list[float] = field(default_factory=list)
-    surest: dict[Any, float] = field(default_factory=dict)
+    confidences: dict[Any, float] = field(default_factory=dict)
     curves: dict[tuple[Any, ...], dict[str, Any]] = field(default_factory=dict)
     of_curves: int = 0
     matters: bool = False
@@ -107,11 +107,11 @@ class Line:
     @property
     def confidence(self) -> float:
         """The chance to see it again in its best run or, if it recurs, in any of its runs."""
-        surest = max(self.surest.values())
+        highest = max(self.confidences.values())
         if not self.recurs:
-            return surest
-        any_run = 1 - math.prod(1 - chance for chance in self.surest.values())
-        return max(surest, min(any_run, _SUREST))
+            return highest
+        any_run = 1 - math.prod(1 - chance for chance in self.confidences.values())
+        return max(highest, min(any_run, _HIGHEST))
 
 
 def digest(
@@ -295,7 +295,7 @@ def _add(line: Line, row: Mapping[Any, Any], identity: list[str]) -> None:
     curve = {name: row.get(name) for name in identity}
     line.curves[tuple(curve.values())] = curve
     run = row.get("run_id") or tuple(curve.values())
-    line.surest[run] = max(line.surest.get(run, 0.0), row["confidence"])
+    line.confidences[run] = max(line.confidences.get(run, 0.0), row["confidence"])
     notes = [f"suspect {suspect['reason']}" for suspect in row["suspects"]]
     if not notes and row["origin"]:
         guess = row["origin"]["guess"].replace("_", " ")

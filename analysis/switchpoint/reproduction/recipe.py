@@ -73,7 +73,7 @@ class Recipe:
         """Leave out a lock that names programs which are here, but are not of this machine.
 
         Spack would run them, also those that somebody lays there later. What only the
-        administrator can lay there is told as a difference of the machines.
+        administrator can lay there is reported as a difference of the machines.
         """
         for node in self.lock.nodes() if self.lock is not None else ():
             for foreign in foreign_programs(node):

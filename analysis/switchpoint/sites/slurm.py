@@ -88,7 +88,7 @@ _PATIENCE_S = 30
 def ask_nodes(partition: str, count: int) -> NodesSeen | str:
     """Ask nodes of a partition for their adapters, in a job; or say why they do not answer.
 
-    Login nodes often lack the network of the nodes, so that they cannot tell.
+    Login nodes often lack the network of the nodes, so that they do not know.
     """
     script = f"cat /proc/sys/kernel/random/boot_id; ls {' '.join(_FABRICS)} 2>/dev/null; true"
     said = program_output(

@@ -60,7 +60,7 @@ _SPEC = re.compile(r"[\w@.:=+~^%,\"' -]*", re.ASCII)
 #: A package and its version, perhaps of a commit.
 _PLAIN = re.compile(r"[a-z0-9][a-z0-9_.-]*@(git\.[0-9a-f]{40}=)?\w[\w.+-]*", re.ASCII)
 
-#: What Spack may be told of an external.
+#: What a lock may say of an external.
 _ATTRIBUTES = frozenset(["compilers"])
 
 

@@ -171,7 +171,7 @@ def problem_of_named(package: str, external: dict[str, Any]) -> str | None:
     if prefix and not Path(prefix).is_dir():
         return f"there is no {prefix}; correct its prefix"
     if package not in MPI_MACROS or package == "intel-oneapi-mpi":
-        return None  # of Intel's, folders by version: only Spack can tell
+        return None  # of Intel's, folders by version: only Spack knows
     mpicc = Path(prefix, "bin/mpicc") if prefix else _mpicc_of_modules(external.get("modules", []))
     if mpicc is None or not mpicc.exists():
         return (

@@ -11,7 +11,7 @@ _BRANCHES = ("develop", "main", "master", "head", "trunk", "stable")
 
 
 def satisfies(version: str, constraint: str) -> bool:
-    """Tell whether a version is one of those that a constraint, without ``@``, allows.
+    """Return whether a version is one of those that a constraint, without ``@``, allows.
 
     >>> [satisfies("4.1.4", text) for text in ("4.1", "=4.1", "4", "4:", ":4.0", "4.0:4.1", "5,4")]
     [True, False, True, True, False, True, True]

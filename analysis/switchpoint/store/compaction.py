@@ -37,7 +37,7 @@ from switchpoint.store.wanted import Wanted
 #: Batches of this size stay as they are; smaller ones are joined up to about this size.
 LARGE_BYTES = 2**26
 
-#: An import joins the batches of a month if there are more small ones: a year of nights with many
+#: An import joins the batches of a month if there are more small ones: a year of sessions with many
 #: imports and gates stays below 1,500 files.
 MOST_BATCHES = 16
 

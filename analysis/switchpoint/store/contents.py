@@ -97,7 +97,7 @@ def _bytes_of_runs(store: Store, runs: pd.DataFrame) -> pd.Series[float]:
 
 
 def _not_counted(store: Store, runs: pd.DataFrame) -> list[str]:
-    """Return one sentence for each file of some runs whose bytes nobody can tell."""
+    """Return one sentence for each file of some runs whose bytes are not known."""
     files = store.files
     names = [path(files, table, batch) for batch in runs["batch"].unique() for table in TABLES]
     return [

@@ -78,7 +78,7 @@ class StoreFiles:
         )
 
     def size(self, path: str) -> int:
-        """Return a file's bytes; 0 if another command has just removed it, or nobody can tell."""
+        """Return a file's bytes; 0 if another command has just removed it, or it is not known."""
         try:
             return int(self.system.size(path))
         except OSError:
@@ -87,7 +87,7 @@ class StoreFiles:
     def exists(self, path: str) -> bool:
         """Whether there is such a file, or a link of this name that leads nowhere.
 
-        A file about which nobody can tell is an error: it would look removed otherwise.
+        A file about which nothing is known is an error: it would look removed otherwise.
         """
         with self._refusals("{}; choose another --store"):
             if not self.local:
@@ -153,7 +153,7 @@ class StoreFiles:
         return modified is not None and datetime.now(timezone.utc) > modified + LEFT_AFTER
 
     def modified(self, path: str) -> datetime | None:
-        """Return when a file was written; None if it is gone, or nobody can tell."""
+        """Return when a file was written; None if it is gone, or it is not known."""
         try:
             written: datetime = self.system.modified(path)
         except OSError:

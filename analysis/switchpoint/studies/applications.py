@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from switchpoint.studies.evidence import SAME, Evidence, Wanted, judge, ratio
-from switchpoint.studies.points import Data, NotTestableError, Point, point_of, uncrowded
+from switchpoint.studies.points import Data, NotTestableError, Point, not_oversubscribed, point_of
 
 _BROADCAST, _LIBRARY = "broadcast", "library"
 
@@ -80,7 +80,7 @@ def _has(data: Data, kernel: str) -> bool:
 def _application(data: Data, kernel: str, mpi: str, placement: str) -> Point:
     """Return an application's largest problem, on the most ranks that had a core each."""
     rows = data.at(kernel, mpi=mpi, placement=placement)
-    rows = uncrowded(rows[~rows["mode"].isin(_ALONE)])
+    rows = not_oversubscribed(rows[~rows["mode"].isin(_ALONE)])
     for column in ("ranks", "size_bytes"):
         rows = rows[rows[column] == rows[column].max()]
     rows = rows[rows["mode"] == rows["mode"].min()]

@@ -1,6 +1,6 @@
-"""What was measured at one place, and its points: the medians that claims are judged by.
+"""What was measured at one place, and its points: the medians that claims are tested by.
 
-A point is one kernel, mode, size and placement; it is judged by the medians of its launches or
+A point is one kernel, mode, size and placement; it is tested by the medians of its launches or
 passes, never by single samples, since samples of one pass agree more than the machine does.
 """
 
@@ -26,7 +26,7 @@ LAUNCHES = 5
 LEAST_UNITS = 3
 
 #: What is known of each run from its record.
-FACTS = ("ranks", "nodes", "machines", "crowded")
+FACTS = ("ranks", "nodes", "machines", "oversubscribed")
 
 #: The fix if runs for several studies are missing.
 _MEASURED_BY = {"pingpong": "make measure TAG=sweep"}
@@ -78,7 +78,7 @@ class Data:
     passes : DataFrame
         One row per curve, size and pass: the identity, `size_bytes`, `pass`, `time_us` (median),
         and for its run `ranks`, their `nodes`, the number of `machines` (operating systems), and
-        `crowded`: whether there were more ranks than cores on a machine.
+        `oversubscribed`: whether there were more ranks than cores on a machine.
     facts : DataFrame
         The same per run, by `run_id`, and the `header` of its record as JSON text: parsed, those of
         thousands of runs need gigabytes.
@@ -167,7 +167,7 @@ def _facts(run_id: str, text: Any) -> tuple[Any, ...] | None:
         return None
     layout = layout_of(header)
     nodes, machines = len(set(layout.nodes)), len(set(layout.machines))
-    return run_id, len(layout.nodes), nodes, machines, layout.crowded, text
+    return run_id, len(layout.nodes), nodes, machines, layout.oversubscribed, text
 
 
 def narrowed(rows: pd.DataFrame, what: str, wanted: dict[str, Any]) -> pd.DataFrame:
@@ -179,9 +179,9 @@ def narrowed(rows: pd.DataFrame, what: str, wanted: dict[str, Any]) -> pd.DataFr
     return rows
 
 
-def uncrowded(rows: pd.DataFrame) -> pd.DataFrame:
+def not_oversubscribed(rows: pd.DataFrame) -> pd.DataFrame:
     """Return rows of runs whose ranks had a core each; raises NotTestableError if none had."""
-    quiet = rows[~rows["crowded"].astype(bool)]
+    quiet = rows[~rows["oversubscribed"].astype(bool)]
     if quiet.empty:
         ranks = int(rows["ranks"].min())
         raise NotTestableError(
@@ -209,7 +209,7 @@ def one_variant(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def point_of(rows: pd.DataFrame, name: str) -> Point:
-    """Judge rows of one size as one point."""
+    """Test rows of one size as one point."""
     rows = one_variant(rows)
     by_pass = rows.groupby(["run_id", "pass"])["time_us"].median()
     by_launch = by_pass.groupby(level="run_id").median()

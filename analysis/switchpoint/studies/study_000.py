@@ -11,7 +11,7 @@ from switchpoint.models.kernels import Problem
 from switchpoint.records.rank_layout import RankLayout, layout_of
 from switchpoint.studies.claim import Claim
 from switchpoint.studies.evidence import Evidence, Wanted, alike, judge, slower
-from switchpoint.studies.points import Data, NotTestableError, Point, point_of, uncrowded
+from switchpoint.studies.points import Data, NotTestableError, Point, not_oversubscribed, point_of
 from switchpoint.studies.predictions import Predictable, predicted_within
 from switchpoint.tables.sweeps import Floats
 
@@ -105,7 +105,7 @@ def _fast_network_beats_one_node(data: Data) -> Iterator[Evidence]:
         )
     fastest = min(
         (
-            point_of(uncrowded(part), f"{_KERNEL} {placement}")
+            point_of(not_oversubscribed(part), f"{_KERNEL} {placement}")
             for placement, part in own.groupby("placement")
         ),
         key=lambda point: point.value,
@@ -140,7 +140,9 @@ def _processes_pay_on_one_node(data: Data) -> Iterator[Evidence]:
 def _maps_are_predicted(data: Data) -> Iterator[Evidence]:
     """Predict each map from ping-pong and the sort of one process."""
     placement = _network(data)
-    rows = uncrowded(data.at(_KERNEL, mode="tree", size_bytes=_ARRAY_BYTES, placement=placement))
+    rows = not_oversubscribed(
+        data.at(_KERNEL, mode="tree", size_bytes=_ARRAY_BYTES, placement=placement)
+    )
     machines = int(rows["machines"].min())
     header = data.header(rows["run_id"].iloc[0])
     measured = []

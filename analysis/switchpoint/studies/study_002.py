@@ -33,8 +33,8 @@ from switchpoint.studies.points import (
     NotTestableError,
     Point,
     narrowed,
+    not_oversubscribed,
     point_of,
-    uncrowded,
 )
 from switchpoint.tables.sweeps import Floats
 
@@ -45,7 +45,7 @@ _SHORT, _MIDDLE, _LONG = (WORD_BYTES * words for words in (1, 1000, 10_000))
 
 EFFICIENCY_COLUMNS = [
     "placement", "ranks", "words", "task_us", "serial", "speedup", "efficiency", "low", "high",
-    "start_us", "word_us", "predicted", "predicted_literature", "crowded",
+    "start_us", "word_us", "predicted", "predicted_literature", "oversubscribed",
 ]  # fmt: skip
 
 
@@ -63,7 +63,7 @@ def parallel_efficiency(data: Data) -> pd.DataFrame:
         One row per `placement`, `ranks`, `words`, `task_us` (nominal T) and `serial`: `speedup`,
         `efficiency` with `low` and `high`; `start_us` and `word_us`, fitted to the ping-pong of
         the same placement, and `predicted` with them; `predicted_literature` with the study's
-        constants; `crowded`, whether there were more ranks than cores. Null without a ping-pong.
+        constants; `oversubscribed`: more ranks than cores. Null without a ping-pong.
     """
     rows = []
     try:
@@ -71,7 +71,7 @@ def parallel_efficiency(data: Data) -> pd.DataFrame:
     except NotTestableError:
         return pd.DataFrame(columns=EFFICIENCY_COLUMNS)
     for key, points in grid.items():
-        placement, ranks, size_bytes, task_us, serial, crowded = key
+        placement, ranks, size_bytes, task_us, serial, oversubscribed = key
         words = size_bytes // WORD_BYTES
         found = judge("", points, _efficiency_of(ranks), Wanted())
         link = _link_or_none(data, placement)
@@ -86,7 +86,7 @@ def parallel_efficiency(data: Data) -> pd.DataFrame:
                 "predicted": None if link is None else _predicted(
                     link, actual_us, ranks, words, serial),
                 "predicted_literature": _predicted(LITERATURE, actual_us, ranks, words, serial),
-                "crowded": crowded,
+                "oversubscribed": oversubscribed,
             }
         )  # fmt: skip
     return pd.DataFrame(rows, columns=EFFICIENCY_COLUMNS)
@@ -107,7 +107,7 @@ def _over_estimated(data: Data, link_of: Any, constants: str) -> Iterator[Eviden
         if not key[-1]:
             cells.setdefault(key[0], []).append((key, points))
     if not cells:
-        uncrowded(data.at(_KERNEL, mode="alternate"))
+        not_oversubscribed(data.at(_KERNEL, mode="alternate"))
         raise NotTestableError("no run of kernel ring with modes alternate and serial")
     for placement, measured in sorted(cells.items()):
         link = link_of(placement)
@@ -129,7 +129,7 @@ def _over_estimated(data: Data, link_of: Any, constants: str) -> Iterator[Eviden
 
 def _narrow_band_but_long(data: Data) -> Iterator[Evidence]:
     """Compare at the shortest task, where communication matters most, between hosts."""
-    rows = uncrowded(_tasks(data, placement="two_nodes_two_hosts", serial_percent="0"))
+    rows = not_oversubscribed(_tasks(data, placement="two_nodes_two_hosts", serial_percent="0"))
     rows = rows[rows["grain_us"] == min(rows["grain_us"], key=int)]
     for ranks, part in rows.groupby("ranks"):
         short, middle, long = (_of_size(part, size) for size in (_SHORT, _MIDDLE, _LONG))
@@ -145,7 +145,7 @@ def _narrow_band_but_long(data: Data) -> Iterator[Evidence]:
 
 
 def _one_percent_shows(data: Data) -> Iterator[Evidence]:
-    rows = uncrowded(_tasks(data, ranks=4, size_bytes=_SHORT))
+    rows = not_oversubscribed(_tasks(data, ranks=4, size_bytes=_SHORT))
     rows = rows[rows["grain_us"] == max(rows["grain_us"], key=int)]
     for placement, part in rows.groupby("placement"):
         none, one = (
@@ -161,7 +161,7 @@ def _one_percent_shows(data: Data) -> Iterator[Evidence]:
 def _runs_form_a_band(data: Data) -> Iterator[Evidence]:
     """Return the width of the band that contains four of five launches, over their median."""
     wanted = {"placement": "two_nodes_two_hosts", "size_bytes": _MIDDLE, "serial_percent": "0"}
-    rows = uncrowded(_tasks(data, **wanted))
+    rows = not_oversubscribed(_tasks(data, **wanted))
     rows = rows[rows["grain_us"] == min(rows["grain_us"], key=int)]
     point = point_of(rows, "ring alternate two_nodes_two_hosts")
     if len(point.runs) < LAUNCHES:
@@ -182,16 +182,16 @@ def _runs_form_a_band(data: Data) -> Iterator[Evidence]:
 
 
 def _grid(data: Data) -> dict[tuple[Any, ...], tuple[Point, Point]]:
-    """The serial and the parallel point of each placement, np, size, T, s and crowding."""
+    """The serial and the parallel point of each placement, np, size, T, s and oversubscription."""
     rows = _labelled(data.at(_KERNEL))
-    keys = ["placement", "ranks", "size_bytes", *_TASK, "crowded"]
+    keys = ["placement", "ranks", "size_bytes", *_TASK, "oversubscribed"]
     grid = {}
     for key, part in rows.groupby(keys, sort=True):
-        placement, ranks, size_bytes, grain, serial, crowded = map(str, key)
+        placement, ranks, size_bytes, grain, serial, oversubscribed = map(str, key)
         modes = {str(mode): rows for mode, rows in part.groupby("mode")}
         if {"serial", "alternate"} <= set(modes):
             cell = (placement, int(ranks), int(size_bytes), float(grain), float(serial) / 100,
-                    crowded == "True")  # fmt: skip
+                    oversubscribed == "True")  # fmt: skip
             grid[cell] = (
                 point_of(modes["serial"], f"ring serial {placement}"),
                 point_of(modes["alternate"], f"ring alternate {placement}"),

@@ -14,9 +14,9 @@ from switchpoint.studies.points import (
     Point,
     most_ranks,
     narrowed,
+    not_oversubscribed,
     one_variant,
     point_of,
-    uncrowded,
 )
 from switchpoint.studies.simulated_switch import blocked_at_the_head, groups_scale_better
 from switchpoint.tables.units import size_text
@@ -50,7 +50,7 @@ def _reaches_the_bandwidth(data: Data) -> Iterator[Evidence]:
             best = found
     if best is None:
         raise lack
-    if not best.holds and rows["crowded"].all():
+    if not best.holds and rows["oversubscribed"].all():
         raise NotTestableError(
             f"there are more ranks than cores, and they reach {best.value:.0%} of the bandwidth",
             "use links slower than the cores, as in bench/exchange_links.py, or more cores",
@@ -125,8 +125,8 @@ def _groups_almost_as_good(data: Data) -> Iterator[Evidence]:
 
 def _groups_scale_better(data: Data) -> Iterator[Evidence]:
     """Measure with two numbers of ranks that had a core each; without them a simulation decides."""
-    rows = _between_nodes(data, crowded=True)
-    rows = rows[~rows["crowded"].astype(bool)]
+    rows = _between_nodes(data, oversubscribed=True)
+    rows = rows[~rows["oversubscribed"].astype(bool)]
     counts = sorted(rows["ranks"].unique())
     if len(counts) < 2:
         yield groups_scale_better()
@@ -140,18 +140,18 @@ def _groups_scale_better(data: Data) -> Iterator[Evidence]:
     )  # fmt: skip
 
 
-def _between_nodes(data: Data, crowded: bool = False) -> pd.DataFrame:
+def _between_nodes(data: Data, oversubscribed: bool = False) -> pd.DataFrame:
     """Return runs between nodes with the most ranks that had a core each, or any runs."""
     rows = data.at(_KERNEL)
     rows = rows[rows["nodes"] > 1]
     if rows.empty:
         raise NotTestableError("no run of kernel alltoall between nodes")
-    if crowded:
+    if oversubscribed:
         return rows
     rows = rows[rows["ranks"] > 2]
     if rows.empty:
         raise NotTestableError("two ranks have one peer each: all schedules are the same")
-    return most_ranks(uncrowded(rows))
+    return most_ranks(not_oversubscribed(rows))
 
 
 def _extreme(rows: pd.DataFrame, *, small: bool) -> int:

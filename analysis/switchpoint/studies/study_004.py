@@ -26,8 +26,8 @@ from switchpoint.studies.points import (
     Point,
     most_ranks,
     narrowed,
+    not_oversubscribed,
     point_of,
-    uncrowded,
 )
 from switchpoint.studies.predictions import Predictable, predicted_within
 from switchpoint.tables.sweeps import Floats
@@ -88,7 +88,7 @@ def _linear_up_to_a_kib(data: Data) -> Iterator[Evidence]:
 
 
 def _repeated_linear_in_group(data: Data) -> Iterator[Evidence]:
-    rows = uncrowded(data.at(_BROADCAST, mode=_REPEATED))
+    rows = not_oversubscribed(data.at(_BROADCAST, mode=_REPEATED))
     groups = sorted(rows["ranks"].unique())
     if len(groups) < 3:
         raise NotTestableError(
@@ -118,7 +118,7 @@ def _require_trees(ranks: int) -> None:
 
 def _trees_win_with_size(data: Data) -> Iterator[Evidence]:
     """Compare at the largest group and message, and with the smallest group."""
-    rows = uncrowded(data.at(_BROADCAST))
+    rows = not_oversubscribed(data.at(_BROADCAST))
     groups = sorted(rows["ranks"].unique())
     _require_trees(groups[-1])
     rows = rows[rows["size_bytes"] == rows["size_bytes"].max()]
@@ -141,7 +141,7 @@ def _library_repeats(data: Data) -> Iterator[Evidence]:
     rows = rows[(rows["ranks"] > _MEMBERS) & (rows["size_bytes"] > 8 * _KIB)]
     if rows.empty:
         raise NotTestableError(f"no broadcast above 8 KiB among more than {_MEMBERS} ranks")
-    rows = uncrowded(rows)
+    rows = not_oversubscribed(rows)
     for size, part in rows.groupby("size_bytes"):
         library, repeated, tree = (_of_mode(part, m) for m in (_LIBRARY, _REPEATED, _BEST_TREE))
         where = size_text(_bytes(size))
@@ -162,7 +162,7 @@ def _two_level_beats_binary(data: Data) -> Iterator[Evidence]:
         raise NotTestableError(
             f"no broadcast among {_TREE_RANKS} ranks or more; with fewer the trees hardly differ"
         )
-    rows = uncrowded(rows)
+    rows = not_oversubscribed(rows)
     rows = most_ranks(rows)
     sizes = rows.groupby("size_bytes")
     for size, part in sizes:
@@ -175,7 +175,7 @@ def _two_level_beats_binary(data: Data) -> Iterator[Evidence]:
 
 def _trees_are_predicted(data: Data) -> Iterator[Evidence]:
     """Predict both trees of the largest group from ping-pong, at every size."""
-    rows = most_ranks(uncrowded(data.at(_BROADCAST)))
+    rows = most_ranks(not_oversubscribed(data.at(_BROADCAST)))
     ranks = int(rows["ranks"].iloc[0])
     _require_trees(ranks)
     options = _options_by_run(data)
@@ -203,7 +203,7 @@ def _options_by_run(data: Data) -> dict[Hashable, Options]:
 
 def _group_of_most(data: Data) -> pd.DataFrame:
     """Return broadcasts with the most ranks that had a core each, at the farthest placement."""
-    rows = most_ranks(uncrowded(data.at(_BROADCAST)))
+    rows = most_ranks(not_oversubscribed(data.at(_BROADCAST)))
     for placement in PLACEMENTS:
         here: pd.DataFrame = rows[rows["placement"] == placement]
         if not here.empty:

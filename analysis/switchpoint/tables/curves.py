@@ -126,7 +126,7 @@ class Passes:
         For each point: the relative standard error of its median, as its own samples and passes
         show it.
     visits : Visits
-        What the passes at a size and at its neighbours tell of each point.
+        What the passes at a size and at its neighbours say of each point.
     """
 
     point: Indices

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from switchpoint.records.record import Facts, Record
 
 
-#: What a kernel can be told about its buffers and its pace; each is part of a curve's identity
+#: What a kernel can be set about its buffers and its pace; each is part of a curve's identity
 #: unless it is 0, the default.
 _CONDITIONS = ("rotate_mib", "buffer_offset_bytes", "pause_us")
 

@@ -1,4 +1,4 @@
-"""Tells runs apart that have the same names but differ by far more than launches of one curve do.
+"""Distinguishes runs that have the same names but differ by far more than launches of one curve do.
 
 Only runs of other tools, whose files say little about where they were measured.
 """
@@ -47,7 +47,7 @@ _OURS = ("record", "bundle")
 
 
 def tell_apart(measurements: Measurements) -> Measurements:
-    """Add the identity columns `build` and `series` where other columns tell too little apart."""
+    """Add the identity columns `build` and `series` where other columns distinguish too little."""
     return tell_unlike(tell_builds(measurements))
 
 

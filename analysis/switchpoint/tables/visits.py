@@ -1,4 +1,4 @@
-"""What the visits of a size tell of its time: which of them to believe, and how far.
+"""What the visits of a size say of its time: which of them to believe, and how far.
 
 A visit is one size in one pass. Adaptive routing, frequencies or interrupts make some visits slow
 as a whole. The median of a few visits is then sometimes a slow one, and their own scatter does not
@@ -16,7 +16,7 @@ import numpy as np
 
 from switchpoint.tables.sweeps import Floats, Indices
 
-#: Fewer visits of a size tell nothing of its states.
+#: Fewer visits of a size say nothing of its states.
 _FEWEST_VISITS = 3
 
 #: The deviations of so many visits make a distribution: those of a size and of its neighbours.
@@ -55,7 +55,7 @@ class States:
 
 @dataclass(frozen=True)
 class Visits:
-    """What the visits of several curves tell of their sizes.
+    """What the visits of several curves say of their sizes.
 
     Attributes
     ----------
@@ -101,7 +101,7 @@ def compare_visits(point: Indices, slower: Floats, own: Floats, point_curve: Ind
         here = slice(first, end)
         several = counts[here]
         if not _FEWEST_VISITS <= np.median(several) <= several.max() <= _VISITS_TOGETHER:
-            continue  # many visits tell their own error
+            continue  # many visits show their own error
         sorted_ = slice(ends[first] - counts[first], ends[end - 1])
         visits = np.full((end - first, several.max()), np.nan)
         visits[point[order[sorted_]] - first, number[sorted_]] = slower[order[sorted_]]

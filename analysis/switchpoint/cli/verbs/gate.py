@@ -67,7 +67,8 @@ def command(
         bool,
         typer.Option(
             "--confirm",
-            help="Measure suspected changes again; what is gone passes. Submits jobs on the site.",
+            help="Measure suspected changes again; changes that are not reproduced pass. Submits"
+            " jobs on the site.",
         ),
     ] = False,
     budget: Annotated[

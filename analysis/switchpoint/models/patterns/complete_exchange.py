@@ -1,4 +1,4 @@
-"""Complete exchanges, as in src/kernels/alltoall.c (study 003).
+"""All-to-alls, as in src/kernels/alltoall.c (study 003).
 
 The schedules are those of src/patterns/exchange_schedule.c. The order of packets in both shuffles,
 and the groups, are our reconstruction.

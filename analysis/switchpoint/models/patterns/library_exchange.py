@@ -1,4 +1,4 @@
-"""The algorithms of MPI libraries for a complete exchange (`MPI_Alltoall`)."""
+"""The algorithms of MPI libraries for an all-to-all (`MPI_Alltoall`)."""
 
 from __future__ import annotations
 

@@ -47,8 +47,8 @@ def draw_planes(name: str, title: str, planes: Sequence[Plane], measured: pd.Dat
         axes = {"xaxis": f"x{number}", "yaxis": f"y{number}"} if number > 1 else {}
         data.append(_plane(plane) | axes)
         own = measured[measured["words"] == plane.words]
-        for crowded, (words, symbol) in _SYMBOLS.items():
-            points = own[own["crowded"].astype(bool) == crowded]
+        for oversubscribed, (words, symbol) in _SYMBOLS.items():
+            points = own[own["oversubscribed"].astype(bool) == oversubscribed]
             if len(points):
                 shown = {"showlegend": words not in named, "name": words, "legendgroup": words}
                 data.append(_points(points, symbol) | axes | shown)

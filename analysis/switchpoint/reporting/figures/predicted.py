@@ -65,13 +65,15 @@ def draw_predicted(name: str, title: str, points: pd.DataFrame) -> Figure:
 
 def _trace(series: str, points: pd.DataFrame, look: tuple[str, str, str]) -> dict[str, Any]:
     colour, _, symbol = look
-    open_if_crowded = ["-open" if crowded else "" for crowded in points["crowded"]]
+    open_if_oversubscribed = [
+        "-open" if oversubscribed else "" for oversubscribed in points["oversubscribed"]
+    ]
     return {
         "type": "scatter", "mode": "markers", "name": literal(series),
         "x": rounded(points["predicted_us"]), "y": rounded(points["measured_us"]),
         "error_x": _bars(points, "predicted", colour),
         "error_y": _bars(points, "measured", colour),
-        "marker": {"symbol": [symbol + ending for ending in open_if_crowded], "size": 8,
+        "marker": {"symbol": [symbol + ending for ending in open_if_oversubscribed], "size": 8,
                    "color": colour},
         "customdata": _told(points),
         "hovertemplate": "%{customdata[0]}<br>predicted %{x:.4g} µs, measured %{y:.4g} µs"
@@ -84,7 +86,7 @@ def _told(points: pd.DataFrame) -> list[list[str]]:
     told = []
     for row in none_for_nulls(points).to_dict("records"):
         words = [f"{row['mode']}, {size_text(row['size_bytes'])}", str(row["ranks_on_nodes"])]
-        if row["crowded"]:
+        if row["oversubscribed"]:
             words.append("ranks outnumber cores")
         told.append([literal(", ".join(words)), percent(row["error"])])
     return told

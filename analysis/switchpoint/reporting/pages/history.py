@@ -51,7 +51,7 @@ def _said(verdict: Verdict, contents: Contents) -> str:
 
 
 def _findings(contents: Contents) -> Iterator[tuple[Verdict, dict[Any, Any]]]:
-    """Yield each finding with the verdict that tells it, and each ID once: it is an anchor."""
+    """Yield each finding with the verdict that reports it, and each ID once: it is an anchor."""
     known: set[str] = set()
     for verdict in contents.verdicts:
         for row in none_for_nulls(verdict.findings).to_dict("records"):

@@ -27,15 +27,15 @@ _MOST_LADDERS = 8
 def overview(contents: Contents) -> Page:
     """Return the first page."""
     measurements = contents.measurements
-    surest = _surest_line(contents)
+    line = _most_confident_line(contents)
     return Page(
         "index.html",
         "Switchpoint report",
         [
             *filter(None, [disturbed_text(measurements).replace("`", "")]),
-            *(_causes(contents), _changes(contents), _surest(contents, surest)),
+            *(_causes(contents), _changes(contents), _most_confident(contents, line)),
         ],
-        _picture(contents, surest),
+        _picture(contents, line),
         [
             Section("sites", "Sites", tables=[_sites(contents)] if contents.sites else []),
             Section("kernels", "Kernels", tables=[_kernels(contents)]),
@@ -90,26 +90,26 @@ def _changes(contents: Contents) -> str:
     )
 
 
-def _surest(contents: Contents, surest: Line | None) -> str:
-    """Say which step is the surest to come again; of equally sure ones the costliest."""
-    if surest is None:
+def _most_confident(contents: Contents, line: Line | None) -> str:
+    """Say which step has the highest confidence; of equal ones the costliest."""
+    if line is None:
         return "No step costs time."
-    place = _place(surest, _labels(contents))
+    place = _place(line, _labels(contents))
     return (
-        f"The surest step adds {significant(surest.cost_us)} µs to a message or call from"
-        f" {range_text(surest.last_size_before, surest.size_bytes)}: {place}"
-        f" (confidence {100 * surest.confidence:.0f} %)."
+        f"The step with the highest confidence adds {significant(line.cost_us)} µs to a"
+        f" message or call from {range_text(line.last_size_before, line.size_bytes)}: {place}"
+        f" (confidence {100 * line.confidence:.0f} %)."
     )
 
 
-def _surest_line(contents: Contents) -> Line | None:
+def _most_confident_line(contents: Contents) -> Line | None:
     told = digest(contents.findings, contents.curves)
     lines = [line for line in told if line.costs_us and line.cost_us > 0]
     return next((line for line in lines if line.notable), lines[0] if lines else None)
 
 
 def _labels(contents: Contents) -> list[str]:
-    """Return the labels, such as a fabric, that tell two curves apart."""
+    """Return the labels, such as a fabric, that distinguish two curves."""
     others = {*_PLACE, *PLACE, "kernel", "placement", "mode", "run_id"}
     return [
         name
@@ -129,15 +129,15 @@ def _place(line: Line, labels: list[str]) -> str:
     return ", ".join(dict.fromkeys(told)) or "the only place"
 
 
-def _picture(contents: Contents, surest: Line | None) -> str:
+def _picture(contents: Contents, line: Line | None) -> str:
     """Draw the curve of the switch that the sentences name, then its ladder beside others."""
     named = records(_confirmed(contents.switches))[:1]
-    if surest is not None:
+    if line is not None:
         sizes = {
-            "last_size_bytes": surest.last_size_before,
-            "first_size_bytes": surest.size_bytes,
+            "last_size_bytes": line.last_size_before,
+            "first_size_bytes": line.size_bytes,
         }
-        named.append(surest.place | next(iter(surest.curves.values())) | sizes)
+        named.append(line.place | next(iter(line.curves.values())) | sizes)
     curve = _curve(contents, named[0]) if named else ""
     return curve + _ladders(contents.rungs, named)
 

@@ -45,7 +45,7 @@ def error_table(name: str, compared: Mapping[str, pd.DataFrame]) -> Table:
 
 def _error_rows(kernel: str, points: pd.DataFrame) -> Iterator[Row]:
     """Yield a row for each MPI and placement, and for each map of the merge sort."""
-    keys = ["mpi", "environ", "placement", "crowded"]
+    keys = ["mpi", "environ", "placement", "oversubscribed"]
     keys += ["ranks_on_nodes"] if kernel == MERGE_SORT else []
     known = [name for name in keys if name in points]
     for values, own in none_for_nulls(points).groupby(known, dropna=False, sort=True):
@@ -64,7 +64,7 @@ def _error_rows(kernel: str, points: pd.DataFrame) -> Iterator[Row]:
                 whole_number(len(errors)),
                 Cell(f"{median:,.0f} %", float(median)) if len(errors) else Cell("-"),
                 share(largest),
-                _yes_or_no(told["crowded"]),
+                _yes_or_no(told["oversubscribed"]),
                 word("; ".join(dict.fromkeys(reasons)).replace("`", "")),
             ]
         )
@@ -148,7 +148,7 @@ def ring_tables(name: str, where: str, measured: pd.DataFrame) -> list[Table]:
                 number(row["predicted"]),
                 share(row["efficiency"] / row["predicted"] - 1),
                 whole_number(row["launches"]),
-                _yes_or_no(row["crowded"]),
+                _yes_or_no(row["oversubscribed"]),
             ]
         )
         for row in measured.to_dict("records")

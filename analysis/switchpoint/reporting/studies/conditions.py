@@ -30,7 +30,7 @@ def conditions(data: Data, runs: pd.DataFrame) -> str:
             f"{rank.get('cpu_model', 'an unknown processor')}, {rank.get('cores_online', '?')} "
             f"cores, Linux {rank.get('kernel_release', '?')}"
         )
-    shared = bool(data.facts["crowded"].any())
+    shared = bool(data.facts["oversubscribed"].any())
     start, end = (str(value)[:16] for value in (runs["start_utc"].min(), runs["start_utc"].max()))
     mpis = ", ".join(sorted(safe(mpi) for mpi in set(runs["mpi"]) if isinstance(mpi, str)))
     return (

@@ -15,7 +15,7 @@ _ANOTHER = "one that was not measured"
 #: More algorithms than these are no answer.
 _MOST_NAMES = 3
 
-#: No answer from times is surer than this.
+#: No answer from times has a higher probability than this.
 _MOST = 0.99
 
 

@@ -44,7 +44,8 @@ def print_model(model: SiteModel) -> None:
         ranks = f"{error.ranks} ranks" + (", nodes shared" if error.shared else "")
         show_line(
             console,
-            f"{error.mpi}, {error.pattern}, {ranks}{', cores shared' if error.crowded else ''}:"
+            f"{error.mpi}, {error.pattern},"
+            f" {ranks}{', cores shared' if error.oversubscribed else ''}:"
             f" measured {percent(math.expm1(-error.low))} to {percent(math.expm1(error.high))}"
             f" beside the links' bounds ({counted(error.points, 'point')})",
         )
