@@ -57,8 +57,8 @@ def one_of(noun: str, known: Collection[str]) -> Callable[[str], str]:
 
     def read(text: str) -> str:
         if text not in known:
-            told = f"there is no {noun} {text}; choose from {'; '.join(known)}"
-            raise argparse.ArgumentTypeError(told)
+            message = f"there is no {noun} {text}; choose from {'; '.join(known)}"
+            raise argparse.ArgumentTypeError(message)
         return text
 
     return read

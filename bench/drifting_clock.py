@@ -117,8 +117,8 @@ def starts_apart_us(name: str, mpi: str, tree: Path, drift_ppm: int, folder: Pat
     """Return by how much the agreed starts of two ranks differ at most, on a clock they share."""
     # It fails if they differ by more than their error, which is what is measured here.
     command = ["sh", "-c", f"{tree / 'test_start'} 2>/dev/null || true"]
-    told = launch(name, mpi, PLACEMENT, command, folder, variables(tree, drift_ppm))
-    return max(float(us) for us in re.findall(r"most apart ([\d.]+) us", told))
+    output = launch(name, mpi, PLACEMENT, command, folder, variables(tree, drift_ppm))
+    return max(float(us) for us in re.findall(r"most apart ([\d.]+) us", output))
 
 
 if __name__ == "__main__":

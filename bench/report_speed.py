@@ -46,7 +46,7 @@ def measurements(curves: int) -> Measurements:
     }
     noise = 1 + rng.normal(0, 0.02, (curves, REPEATS, len(SIZES)))
     samples = pd.DataFrame(
-        {name: pd.Categorical(np.repeat(told, rows)) for name, told in values.items()}
+        {name: pd.Categorical(np.repeat(value, rows)) for name, value in values.items()}
         | {
             "size_bytes": np.tile(SIZES, curves * REPEATS),
             "pass": np.tile(np.repeat(np.arange(REPEATS), len(SIZES)), curves),

@@ -58,9 +58,9 @@ def main(paths: list[str]) -> None:
     joined = stored(facts), stored(small) + stored(kept), stored(footers)
     memory = facts.nbytes, small.nbytes + kept.nbytes, footers.nbytes
     named = {f"imports of {BATCH} runs": batched, "joined files": joined, "memory": memory}
-    for told, sizes in named.items():
+    for part, sizes in named.items():
         each = " ".join(f"{size / len(runs):9,.0f}" for size in sizes)
-        print(f"{told:20} {each} {sizes[0] / sizes[1]:5.2f} {sizes[0] / sizes[2]:5.2f}")
+        print(f"{part:20} {each} {sizes[0] / sizes[1]:5.2f} {sizes[0] / sizes[2]:5.2f}")
 
 
 def once(runs: pd.DataFrame) -> tuple[pa.Table, pa.Table]:

@@ -360,13 +360,13 @@ def bandwidth_figures(
     for mode in MODES:
         own = curves[curves["mode"] == mode]
         # One place and kernel: the title of each figure names them, and not each of its curves.
-        told = [
+        varying = [
             name
             for name in ("site", "partition", "kernel", "mode")
             if name in own and len(own[name].unique()) == 1 and own[name].notna().all()
         ]
-        title = ", ".join(own[name].iloc[0] for name in told)
-        drawn, _ = draw(f"{title}: ", own, findings[findings["mode"] == mode], told)
+        title = ", ".join(own[name].iloc[0] for name in varying)
+        drawn, _ = draw(f"{title}: ", own, findings[findings["mode"] == mode], varying)
         named += [(f"{part}-{mode}", figure) for figure in drawn if "bandwidth" in figure.title]
     return named
 

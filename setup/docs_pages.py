@@ -70,13 +70,13 @@ def _command(command: Any, name: str) -> Iterator[str]:
     yield from (f"## {name}", "", command.help or "", "")
     rows = []
     for parameter in command.params:
-        told = getattr(parameter, "help", "") or ""
+        meaning = getattr(parameter, "help", "") or ""
         metavar = parameter.metavar or ""
         if parameter.param_type_name == "option":
             words = ", ".join(f"`{word}`" for word in parameter.opts)
-            rows.append((f"{words} {metavar}".strip(), told))
+            rows.append((f"{words} {metavar}".strip(), meaning))
         else:
-            rows.append((f"`{metavar or parameter.name}`", told))
+            rows.append((f"`{metavar or parameter.name}`", meaning))
     yield from _table(("argument or option", "meaning"), rows)
 
 
@@ -129,7 +129,9 @@ def _kernels() -> Iterator[str]:
         for node in ast.parse(path.read_text(encoding="utf-8")).body:
             if isinstance(node, ast.ClassDef) and (tags := _tags(node)):
                 summary = (ast.get_docstring(node) or "").partition("\n\n")[0]
-                rows.append((f"`{node.name}`", summary, ", ".join(tags), f"`{path.relative_to(ROOT)}`"))
+                rows.append(
+                    (f"`{node.name}`", summary, ", ".join(tags), f"`{path.relative_to(ROOT)}`")
+                )
     yield from _table(("check", "measures", "tags", "source"), rows)
 
 

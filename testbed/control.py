@@ -77,8 +77,8 @@ def answer(server: socket.socket, handle: Callable[[Message], Message]) -> None:
             reply = {"error": str(error)}
         except Exception as error:
             traceback.print_exc()  # into the supervisor's log
-            told = f"{type(error).__name__}: {error}; see the supervisor's log"
-            reply = {"error": " ".join(told.split())}
+            message = f"{type(error).__name__}: {error}; see the supervisor's log"
+            reply = {"error": " ".join(message.split())}
         try:
             connection.sendall(json.dumps(reply).encode())
         except OSError:

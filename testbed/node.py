@@ -213,7 +213,7 @@ def _serve(command: list[str], signals: socket.socket) -> None:
     """
     awaited = {signal.SIGCHLD, signal.SIGUSR1, signal.SIGUSR2, signal.SIGHUP}
     signal.pthread_sigmask(signal.SIG_BLOCK, awaited)
-    slurmd, told = subprocess.Popen(command, preexec_fn=_leave_pid_1), False
+    slurmd, reported = subprocess.Popen(command, preexec_fn=_leave_pid_1), False
     while True:
         caught = signal.sigwait(awaited)
         if caught == signal.SIGUSR1:
@@ -221,12 +221,12 @@ def _serve(command: list[str], signals: socket.socket) -> None:
         elif caught == signal.SIGUSR2:
             slurmd.kill()
             slurmd.wait()
-            slurmd, told = subprocess.Popen(command, preexec_fn=_leave_pid_1), False
+            slurmd, reported = subprocess.Popen(command, preexec_fn=_leave_pid_1), False
         elif caught == signal.SIGHUP:
             slurmd.send_signal(signal.SIGHUP)
-        if slurmd.poll() is not None and not told:
+        if slurmd.poll() is not None and not reported:
             signals.send(b"d")
-            told = True
+            reported = True
         collect_dead()
 
 

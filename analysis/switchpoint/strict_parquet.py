@@ -62,14 +62,14 @@ def _batches(file: pq.ParquetFile, source: Any, names: set[str]) -> Iterator[pa.
     """Yield the rows of some columns until they are too large."""
     if not names:
         return
-    told = file.metadata
-    groups = (told.row_group(number) for number in range(told.num_row_groups))
+    metadata = file.metadata
+    groups = (metadata.row_group(number) for number in range(metadata.num_row_groups))
     columns = (group.column(number) for group in groups for number in range(group.num_columns))
     size_bytes = sum(one.total_uncompressed_size for one in columns if one.path_in_schema in names)
     _check(size_bytes)
     # A footer may say less than the pages contain, so these are counted while they are read.
     texts = [field.name for field in file.schema_arrow if _is_text(field.type)]
-    reader = pq.ParquetFile(source, metadata=told, read_dictionary=texts)
+    reader = pq.ParquetFile(source, metadata=metadata, read_dictionary=texts)
     size_bytes = 0
     for batch in reader.iter_batches(_ROWS, columns=sorted(names)):
         size_bytes += sum(_decoded_bytes(column) for column in batch.columns)

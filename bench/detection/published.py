@@ -85,8 +85,8 @@ class Finding:
     place: Place | None = None
 
     def __str__(self) -> str:
-        told = f"{self.kind} {_range(*self.sizes)}, {self.magnitude:+.0%}"
-        return f"{told}, confidence {self.confidence:.0%}"
+        text = f"{self.kind} {_range(*self.sizes)}, {self.magnitude:+.0%}"
+        return f"{text}, confidence {self.confidence:.0%}"
 
 
 @dataclass
@@ -190,8 +190,8 @@ def findings_of(table: pd.DataFrame, sizes: npt.NDArray[np.float64]) -> list[Fin
     for row in judged.to_dict("records"):
         ends = row["last_size_before"], row["size_bytes"]
         before, after = (int(place) for place in np.searchsorted(sizes, ends))
-        told = row["magnitude"], row["confidence"]
-        findings.append(Finding(row["kind"], ends, before + 1, after, *told))
+        numbers = row["magnitude"], row["confidence"]
+        findings.append(Finding(row["kind"], ends, before + 1, after, *numbers))
     return findings
 
 

@@ -194,11 +194,11 @@ class KernelMixin(PlacementMixin):
             ],
             "modules": [*self.current_partition.local_env.modules, *self.current_environ.modules],
         }
-        told = {
+        labels = {
             name: shlex.join(word for option in options for word in shlex.split(option))
             for name, options in words.items()
         }
-        self.executable_opts += [f"--label={key}={value}" for key, value in told.items() if value]
+        self.executable_opts += [f"--label={key}={value}" for key, value in labels.items() if value]
         self.executable_opts = [shlex.quote(word) for word in self.executable_opts]
 
     @property

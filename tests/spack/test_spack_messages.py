@@ -76,7 +76,7 @@ FACTS = {
 def spack_that_tells(folder, **facts):
     """Folder of a `spack` with these facts."""
     told = json.dumps(FACTS | facts)
-    text = f"case \"$1\" in --version) echo 1.1.0 ;; *) echo 'told: {told}' ;; esac"
+    text = f"case \"$1\" in --version) echo 1.1.0 ;; *) echo 'answer: {told}' ;; esac"
     return program(folder / "spack-bin/spack", text).parent
 
 
@@ -106,7 +106,7 @@ for word in "$@"; do
   case "$word" in
     --version) echo 1.1.0; exit ;;
     concretize) cp {lock} "$3/spack.lock"; exit ;;
-    python) echo 'told: {{"build_type": "Release"}}'; exit ;;
+    python) echo 'answer: {{"build_type": "Release"}}'; exit ;;
     install) {install}; exit ;;
   esac
 done
@@ -310,7 +310,7 @@ def test_the_sites_own_configuration_counts(tmp_path):
     """Spack is asked with it, and what Spack says of a file that it cannot read is passed on."""
     where = site(tmp_path / "site", {"gcc": {}})
     told = json.dumps(FACTS | {"install_tree": "/etc/passwd/a"})
-    answer = f"[ \"$1 $2\" = '-C {where}' ] && echo 'told: {told}'"
+    answer = f"[ \"$1 $2\" = '-C {where}' ] && echo 'answer: {told}'"
     for script, words in (
         (answer, "install tree: /etc/passwd/a cannot be written"),
         (f"echo '==> Error: {where}/config.yaml:1: no mapping'; exit 1", "config.yaml:1: no "),
@@ -612,7 +612,7 @@ def test_the_job_that_fills_a_build_cache_runs_as_the_docs_have_it(tmp_path):
     ).stdout.strip()
     lock = tmp_path / "made.lock"
     lock.write_text(LOCK.read_text().replace(LOCKED.partition("commit=")[2], head))
-    facts = f"case \"$*\" in *facts) echo 'told: {json.dumps(FACTS)}'; exit ;; esac\n"
+    facts = f"case \"$*\" in *facts) echo 'answer: {json.dumps(FACTS)}'; exit ;; esac\n"
     made = spack_that_concretizes('mkdir "$3/view"', lock)
     program(tmp_path / "bin/spack", f'echo "$*" >>{tmp_path}/said\n{facts}{made}')
 

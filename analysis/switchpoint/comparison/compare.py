@@ -132,9 +132,9 @@ def compare_sides(sides: Sequence[Side], findings: pd.DataFrame | None = None) -
     sizes: list[dict[str, Any]] = []
     divided = _divided([pair for _, pair in pairs], findings)
     for number, (side, pair) in enumerate(pairs):
-        told = _told(number, first, side, pair)
-        ranges += (told | row for row in _ranges(first, side, pair, divided[number]))
-        sizes += (told | row for row in _sizes(first, side, pair))
+        names = _told(number, first, side, pair)
+        ranges += (names | row for row in _ranges(first, side, pair, divided[number]))
+        sizes += (names | row for row in _sizes(first, side, pair))
     compared = [_compared_runs(side, pairs) for side in sides]
     return Comparison(
         pd.DataFrame([_described(s, own) for s, own in zip(sides, curves, strict=True)]),

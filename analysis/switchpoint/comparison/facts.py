@@ -35,11 +35,11 @@ def differing_facts(sides: Sequence[Side], run_ids: Sequence[set[str]]) -> pd.Da
         `fact`, and a column for each side with its values. A fact that varies within a side is
         listed if the sides have different values.
     """
-    told = [_facts_of(side, ids) for side, ids in zip(sides, run_ids, strict=True)]
+    facts_of_sides = [_facts_of(side, ids) for side, ids in zip(sides, run_ids, strict=True)]
     rows = [
         {"fact": fact}
         | {side.letter: _listed(own) for side, own in zip(sides, values, strict=True)}
-        for fact, values in differing(told)
+        for fact, values in differing(facts_of_sides)
     ]
     return pd.DataFrame(rows, columns=["fact", *(side.letter for side in sides)])
 

@@ -199,13 +199,13 @@ def _large_jumps(findings: pd.DataFrame) -> list[dict[str, Any]]:
 
 def _each_once(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Return where launches have jumps that overlap, as the narrowest of each, by size."""
-    told: list[dict[str, Any]] = []
+    boundaries: list[dict[str, Any]] = []
     for row in sorted(rows, key=lambda row: row["size_bytes"] - row["last_size_before"]):
         last, first = row["last_size_before"], row["size_bytes"]
-        if all(last >= one["size_bytes"] or first <= one["last_size_before"] for one in told):
+        if all(last >= one["size_bytes"] or first <= one["last_size_before"] for one in boundaries):
             counts = {name: row["evidence"][name] for name in ("launches", "of_launches")}
-            told.append({"last_size_before": last, "size_bytes": first, **counts})
-    return sorted(told, key=lambda one: int(one["size_bytes"]))
+            boundaries.append({"last_size_before": last, "size_bytes": first, **counts})
+    return sorted(boundaries, key=lambda one: int(one["size_bytes"]))
 
 
 def _within(rung: Mapping[str, Any], rare: list[dict[str, Any]]) -> list[dict[str, Any]]:

@@ -117,10 +117,10 @@ class Pseudonyms:
 
     def findings(self, findings: list[dict[str, Any]]) -> list[dict[str, Any]]:
         """Replace them in what findings say; their curves are named as in `points`."""
-        told = ("evidence", "suspects", "origin")
+        texts = ("evidence", "suspects", "origin")
         return [
             row
-            | {name: self.content(row[name]) for name in told}
+            | {name: self.content(row[name]) for name in texts}
             | {"curve": self._labels(row["curve"])}
             for row in findings
         ]

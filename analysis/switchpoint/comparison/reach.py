@@ -181,8 +181,8 @@ def _place(side: str, identity: Mapping[Any, Any], labels: Sequence[str]) -> tup
     kernel = identity.get("kernel") or ""
     named = [name for start, name in _BENCHMARKS.items() if kernel.startswith(start)]
     own = [identity.get(name) for name in PLACE_COLUMNS[1:-1]]
-    told = [identity.get(name) for name in labels]
-    return (side, *own, named[0] if named else kernel, *told)
+    values = [identity.get(name) for name in labels]
+    return (side, *own, named[0] if named else kernel, *values)
 
 
 def _boundaries(
@@ -192,8 +192,8 @@ def _boundaries(
     found: dict[tuple[str | None, ...], list[dict[str, Any]]] = {}
     for rung in none_for_nulls(rungs).to_dict("records"):
         if rung["last_size_before"] is not None:
-            told = found.setdefault(_place(places.side, rung, places.labels), [])
-            told.append({name: rung[name] for name in _BOUNDARY})
+            boundaries = found.setdefault(_place(places.side, rung, places.labels), [])
+            boundaries.append({name: rung[name] for name in _BOUNDARY})
     return found
 
 

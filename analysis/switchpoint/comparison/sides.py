@@ -129,8 +129,8 @@ def _of_files(selection: Selection) -> Measurements:
     found = gathered.measurements
     runs = _wanted_runs(selection, found.runs, str(selection.files[0]))
     chosen = tell_builds(_restricted(found, runs))
-    told = [*chosen.not_taken, *map(str, failures)]
-    return dataclasses.replace(chosen, not_taken=told)
+    sentences = [*chosen.not_taken, *map(str, failures)]
+    return dataclasses.replace(chosen, not_taken=sentences)
 
 
 def _of_store(selection: Selection, store: Store, last: int) -> Measurements:

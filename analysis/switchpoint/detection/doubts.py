@@ -44,17 +44,17 @@ def doubtful(
         Indices. Beyond such a place the time falls, or it grows by more than the size, which no
         change of slope explains.
     """
-    told = np.zeros(len(size) + 1, dtype=bool)
+    reported = np.zeros(len(size) + 1, dtype=bool)
     for finding in findings:
         if finding["kind"] in BOUNDARIES:
             ends = finding["last_size_before"], finding["size_bytes"]
             first, last = np.searchsorted(size, ends)
-            told[first + 1 : last + 1] = True
+            reported[first + 1 : last + 1] = True
         elif finding["kind"] == "outlier":
             place = int(np.searchsorted(size, finding["size_bytes"]))
-            told[place : place + 2] = True
+            reported[place : place + 2] = True
     noise = point_noise(size, time, standard_error)[0]
-    possible = cliffs(size, time, noise, told[:-1], errors=POSSIBLE)
+    possible = cliffs(size, time, noise, reported[:-1], errors=POSSIBLE)
     no_slope = _no_slope(size, time)
     return [place for place in possible if no_slope[place - 1]]
 
@@ -87,8 +87,8 @@ def _changes(size: Floats, time: Floats, places: list[int]) -> str:
     where = range_text(int(size[largest - 1]), int(size[largest]))
     others = len(places) - 1
     elsewhere = f", and at {others} other place{'s' * (others > 1)}" if others else ""
-    told = f"{change} from {where}{elsewhere}: a step or noise"
-    return f"{told}; measure again, with more sizes there"
+    difference = f"{change} from {where}{elsewhere}: a step or noise"
+    return f"{difference}; measure again, with more sizes there"
 
 
 def _with_large_changes(curves: pd.DataFrame, names: list[str]) -> Iterator[pd.DataFrame]:

@@ -58,11 +58,11 @@ class Switch:
     @property
     def launches(self) -> tuple[int | None, int | None]:
         """How many launches of the curve show it, and how many could; None without a sweep."""
-        told = [
+        counts = [
             (step["evidence"]["launches"], step["evidence"]["of_launches"])
             for step in self.steps if "launches" in step["evidence"]
         ]  # fmt: skip
-        return max(told, default=(None, None))
+        return max(counts, default=(None, None))
 
     def tell(self, run_id: str, method: str, says: str) -> None:
         """Add a piece of evidence."""

@@ -116,8 +116,8 @@ def configuration_of(header: dict[str, Any], footer: dict[str, Any] | None) -> C
         return Configuration({}, {}, "unknown", frozenset(), {})
     mpi = header.get("mpi", {})
     environment = mpi_settings(mpi.get("environment", {}))
-    told = header.get("labels", {}).get(REFUSED_LABEL, "").split()
-    pairs = (word.partition("=") for word in told)
+    refused = header.get("labels", {}).get(REFUSED_LABEL, "").split()
+    pairs = (word.partition("=") for word in refused)
     return Configuration(
         settings_in_use(header),
         {canonical(name, mpi): value for name, value in environment.items()},

@@ -71,9 +71,9 @@ def write(
     about
         What to say of it besides.
     """
-    told = {"bundle": "switchpoint", "schema": SCHEMA, **about}
+    description = {"bundle": "switchpoint", "schema": SCHEMA, **about}
     parts = {
-        _ABOUT: json.dumps(told, indent=2).encode(),
+        _ABOUT: json.dumps(description, indent=2).encode(),
         _RUNS: _parquet(runs),
         _POINTS: _parquet(points),
         _FINDINGS: json.dumps(findings).encode(),

@@ -40,7 +40,7 @@ class Plan:
         Of which the curve is; empty for averages.
     left_out : list of str
         Columns that are results too, but not the curve.
-    told : list of str
+    sentences : list of str
         What to say of them; a bandwidth beside the time is the same result.
     """
 
@@ -50,7 +50,7 @@ class Plan:
     metric_scale: float = 1.0
     statistic: str = ""
     left_out: list[str] = field(default_factory=list)
-    told: list[str] = field(default_factory=list)
+    sentences: list[str] = field(default_factory=list)
 
 
 class NoPlanError(Exception):
@@ -65,20 +65,22 @@ def plan_of(names: Sequence[str], choices: Choices) -> Plan:
     NoPlanError
         If the headings do not say what the columns are. The text begins with a verb.
     """
-    told = [choices.columns.get(name, name) for name in names]
-    meanings = {place: meaning for place, name in enumerate(told) if (meaning := meaning_of(name))}
+    headings = [choices.columns.get(name, name) for name in names]
+    meanings = {
+        place: meaning for place, name in enumerate(headings) if (meaning := meaning_of(name))
+    }
     for place, name in enumerate(names):
         if name in choices.columns and place in meanings:
-            scale = _scale_of(name, told[place], meanings[place])
+            scale = _scale_of(name, headings[place], meanings[place])
             meanings[place] = replace(meanings[place], scale=scale)
-    size = _size_of(told, meanings)
-    metric = _metric_of(told, meanings, choices)
+    size = _size_of(headings, meanings)
+    metric = _metric_of(headings, meanings, choices)
     iterations = next((n for n, m in meanings.items() if m.kind == "iterations"), None)
     ours = {size: SIZE, metric: METRICS[meanings[metric].kind]}
     if iterations is not None:
         ours[iterations] = "iterations"
     others = {
-        told[place]: meaning
+        headings[place]: meaning
         for place, meaning in meanings.items()
         if place not in ours and not (meaning.kind == "size" and meaning.bare)
     }
@@ -86,12 +88,12 @@ def plan_of(names: Sequence[str], choices: Choices) -> Plan:
     words = [
         f"column '{printable(name)[:40]}' is left out; --statistic {meaning.statistic} reads it"
         if meaning.statistic != statistic
-        else f"column '{printable(name)[:40]}' is left out: '{told[metric]}' is the curve"
+        else f"column '{printable(name)[:40]}' is left out: '{headings[metric]}' is the curve"
         for name, meaning in others.items()
         if meaning.kind != "bandwidth"
     ]
     return Plan(
-        [ours.get(place, name) for place, name in enumerate(told)],
+        [ours.get(place, name) for place, name in enumerate(headings)],
         METRICS[meanings[metric].kind],
         meanings[size].scale,
         meanings[metric].scale,

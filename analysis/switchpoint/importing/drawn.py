@@ -119,18 +119,18 @@ def read(path: Path, around: Surroundings) -> Measurements:
     if not parts:
         raise failures[0] if failures else InputError(path, "has no table of messages; add one")
     found = measurements.concat(parts)
-    told = [f"{error}: the table is skipped" for error in failures]
+    sentences = [f"{error}: the table is skipped" for error in failures]
     if len(tables) > 1:
         first_lines = ", ".join(str(table.line) for table in tables[:4])
         more = ", ..." if len(tables) > 4 else ""
-        told.append(
+        sentences.append(
             f"{path}: the tables from lines {first_lines}{more} may be of different systems, so"
             f" each is a curve of its own ({TABLE} = 1, 2, ...)"
         )
-    if told:
+    if sentences:
         first = found.runs.index[0]
         before = found.runs.loc[first, "warnings"]
-        found.runs.loc[first, "warnings"] = "\n".join([*([before] if before else []), *told])
+        found.runs.loc[first, "warnings"] = "\n".join([*([before] if before else []), *sentences])
     return found
 
 

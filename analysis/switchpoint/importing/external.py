@@ -154,9 +154,9 @@ def _day_of(path: Path, data: bytes) -> str:
 def _columns(samples: pd.DataFrame, labels: dict[str, str]) -> dict[str, Any]:
     """Return columns of samples, and those that only labels contain."""
     columns: dict[str, Any] = {str(name): column.array for name, column in samples.items()}
-    told = {name: labels[name] for name in IDENTITY_LABELS if name in labels} | own_labels(labels)
+    texts = {name: labels[name] for name in IDENTITY_LABELS if name in labels} | own_labels(labels)
     return columns | {
-        name: constant(text, len(samples)) for name, text in told.items() if name not in columns
+        name: constant(text, len(samples)) for name, text in texts.items() if name not in columns
     }
 
 

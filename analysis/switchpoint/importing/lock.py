@@ -65,9 +65,9 @@ def _with_lock(
     # A run record's program names its own spec. For other tools a label does.
     is_record = run["format"] == "record"
     own = run["spec_hash"] if is_record else run["spack_hash"]
-    told = isinstance(own, str)
-    if lock is not None and own != lock.root.hash and (told or is_record):
-        built = f"is /{own[:7]}" if told else f"was built by {run['builder']} without Spack"
+    has_hash = isinstance(own, str)
+    if lock is not None and own != lock.root.hash and (has_hash or is_record):
+        built = f"is /{own[:7]}" if has_hash else f"was built by {run['builder']} without Spack"
         warning = (
             f"{path}: is the lock of /{lock.root.hash[:7]}, but the program of {run['source']}"
             f" {built}: the lock is not stored with the run"

@@ -146,8 +146,8 @@ def as_runs(
     for part in parts:
         check_sizes(path, part.size_bytes, part.lines)
     parts, twice = once(parts)
-    parts, told = apart(parts)
-    warnings = [f"{path}: {sentence}" for sentence in [*in_words(problems), *twice, *told]]
+    parts, sentences = apart(parts)
+    warnings = [f"{path}: {sentence}" for sentence in [*in_words(problems), *twice, *sentences]]
     counts = [len(part.size_bytes) for part in parts]
     identity = dict.fromkeys(name for part in parts for name in part.identity)
     columns: dict[str, Any] = {

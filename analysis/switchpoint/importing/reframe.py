@@ -76,8 +76,8 @@ def read(path: Path, around: Surroundings) -> Measurements:
     labels = around.complete(read_labels(path, data))
     values = pd.DataFrame(_few(path, _values(rows, _stem(path), data, labels)))
     named = {name: text for name, text in labels.items() if name not in NAMING}
-    samples, others, told = points_and_others(values, named)
-    not_taken = [f"{path}: {sentence}" for sentence in [*in_words(problems), *told]]
+    samples, others, sentences = points_and_others(values, named)
+    not_taken = [f"{path}: {sentence}" for sentence in [*in_words(problems), *sentences]]
     single = _single_values(path, rows, others, labels)
     lost = sorted(set(others["variable"]) - set(single["variable"]))
     if lost:
@@ -124,8 +124,8 @@ def _case(case: dict[str, Any]) -> dict[str, Any]:
     row = {**(case.get("check_vars") or {}), **case}
     for name, value in (case.get("perfvalues") or {}).items():
         short = name.rsplit(":", 1)[-1]
-        told = zip(_REPORTED, value, strict=False)
-        row |= {f"{short}_{end}": what for end, what in told}
+        entries = zip(_REPORTED, value, strict=False)
+        row |= {f"{short}_{end}": what for end, what in entries}
     if not case.get("perfvalues"):  # before 4.6
         for entry in case.get("perfvars") or []:
             names = {"ref": "reference", "lower_thres": "thres_lower",

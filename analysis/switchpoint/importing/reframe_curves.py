@@ -53,16 +53,16 @@ def points_and_others(
     values["time_us"] = time.fillna(values["size_bytes"] / bandwidth)
     good = are_sizes(values["size_bytes"].to_numpy()) & are_times(values["time_us"].to_numpy())
     doubtful = pd.Series([is_doubtful(name) for name in names], index=values.index)
-    told = _taken_for_sizes(values["variable"][trusted & good & doubtful])
-    told += _ambiguous(values["variable"], unit, values["size_bytes"].notna())
+    sentences = _taken_for_sizes(values["variable"][trusted & good & doubtful])
+    sentences += _ambiguous(values["variable"], unit, values["size_bytes"].notna())
     lost = number.notna() & ~good
-    told += _no_points(values["variable"], unit, lost, good)
+    sentences += _no_points(values["variable"], unit, lost, good)
     sized = trusted & lost & ~values["variable"].isin(set(values["variable"][good]))
-    told += _other_units(values["mode"][sized & ~unit.map(is_ambiguous)], unit)
+    sentences += _other_units(values["mode"][sized & ~unit.map(is_ambiguous)], unit)
     others = values.loc[~good, ["variable", "row", *NAMING]]
     parameters = {name for names in values.pop("parameters") for name in names}
     points = _points(values[good].drop(columns=["value", "unit"]), parameters, named)
-    return points, others, told
+    return points, others, sentences
 
 
 def _points(values: pd.DataFrame, parameters: set[str], named: Mapping[str, str]) -> pd.DataFrame:

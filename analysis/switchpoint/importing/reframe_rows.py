@@ -51,11 +51,11 @@ def own_columns(
     row: dict[str, Any], parameters: dict[str, str], variables: list[str]
 ) -> dict[str, Any]:
     """Return the test's own columns of a row, without performance variables."""
-    told = _REFRAMES_OWN | {f"{variable}_{end}" for variable in variables for end in _ENDS}
+    reserved = _REFRAMES_OWN | {f"{variable}_{end}" for variable in variables for end in _ENDS}
     return {
         f"test_{key}" if key in RESERVED else key: str(value)
         for key, value in (row | parameters).items()
-        if key and key not in told and key not in SIZES
+        if key and key not in reserved and key not in SIZES
         and isinstance(value, str | int | float) and value not in ("", "null", "None")
     }  # fmt: skip
 

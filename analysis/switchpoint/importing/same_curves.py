@@ -100,12 +100,12 @@ def apart(parts: Iterable[Part], factor: float = TABLES) -> tuple[list[Part], li
     same: dict[tuple[tuple[str, str], ...], list[int]] = {}
     for place, part in enumerate(parts):
         same.setdefault(tuple(sorted(part.identity.items())), []).append(place)
-    told: list[str] = []
+    sentences: list[str] = []
     for places in same.values():
         tables = [parts[place] for place in places]
         kernel = f"{tables[0].identity['kernel']}: " if "kernel" in tables[0].identity else ""
         if ranks := _several_ranks(tables):
-            told.append(
+            sentences.append(
                 f"{kernel}ranks {ranks} each printed a table, as separate programs do: start them"
                 " as one job"
             )
@@ -117,14 +117,14 @@ def apart(parts: Iterable[Part], factor: float = TABLES) -> tuple[list[Part], li
                 place = places[member]
                 names = parts[place].identity | {TABLE: str(number)}
                 parts[place] = replace(parts[place], identity=names)
-        told.append(_why(kernel, [tables[members[0]] for members in curves]))
-    return parts, told
+        sentences.append(_why(kernel, [tables[members[0]] for members in curves]))
+    return parts, sentences
 
 
 def once(parts: Iterable[Part]) -> tuple[list[Part], list[str]]:
     """Leave out tables that are there twice with the same times, and say so."""
     kept: list[Part] = []
-    told: list[str] = []
+    sentences: list[str] = []
     known: dict[str, int] = {}
     for part in parts:
         names = sorted(part.identity.items())
@@ -137,8 +137,8 @@ def once(parts: Iterable[Part]) -> tuple[list[Part], list[str]]:
         else:
             kernel = f"{part.identity['kernel']}: " if "kernel" in part.identity else ""
             what = f"the same table as from line {first}, which counts once"
-            told.append(f"{kernel}line {part.lines[0]}: {what}")
-    return kept, told
+            sentences.append(f"{kernel}line {part.lines[0]}: {what}")
+    return kept, sentences
 
 
 def _several_ranks(tables: list[Part]) -> str:

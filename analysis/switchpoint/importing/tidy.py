@@ -157,8 +157,8 @@ def measured(
     table = table.drop(columns=[name for name in plan.left_out if name in table])
     if plan.statistic:
         table = table.assign(**{STATISTIC: plan.statistic})
-    samples, told = _curves(table, size, time_us, numbers)
-    sentences = [*in_words(problems), *plan.told, *told]
+    samples, notes = _curves(table, size, time_us, numbers)
+    sentences = [*in_words(problems), *plan.sentences, *notes]
     warnings = [f"{path}: {sentence}" for sentence in sentences]
     return as_measurements(path, around, "tidy", data, samples, warnings)
 
@@ -193,8 +193,8 @@ def _curves(
     passing = list(passing_columns(samples, size))
     samples = samples.drop(columns=[name for name, left_out, _ in passing if left_out])
     curve = curve_of_rows(samples)
-    told = [what for _, _, what in passing]
-    told += in_words(lonely_rows(curve, lines))
+    warnings = [what for _, _, what in passing]
+    warnings += in_words(lonely_rows(curve, lines))
     samples["size_bytes"] = size.astype("int64")
     samples["time_us"] = time_us
     if "iterations" in table:
@@ -203,8 +203,8 @@ def _curves(
         samples["pass"] = pd.factorize(table["rep"])[0]
     elif (apart := tables_apart(samples, curve, lines)) is not None:
         samples[TABLE] = apart[0]
-        told += apart[1]
-    return samples.reset_index(drop=True), told
+        warnings += apart[1]
+    return samples.reset_index(drop=True), warnings
 
 
 def heading(data: bytes) -> tuple[list[str], str]:

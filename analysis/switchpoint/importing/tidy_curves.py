@@ -63,9 +63,9 @@ def tables_apart(
         rows, once = slice(start, end), np.ones(end - start, dtype="int64")
         names = {"curve": str(curve[start])}
         parts.append(Part(names, size[rows].astype(float), time_us[rows], once, lines[rows]))
-    numbered, told = apart(parts, LAUNCHES)
-    if not told:
+    numbered, sentences = apart(parts, LAUNCHES)
+    if not sentences:
         return None
     numbers = [part.identity.get(TABLE) for part in numbered]
     column = repeated(numbers, [len(part.lines) for part in numbered])
-    return column[np.argsort(order)], told
+    return column[np.argsort(order)], sentences

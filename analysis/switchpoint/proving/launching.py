@@ -78,8 +78,8 @@ class Launcher:
         record = self.folder / f"zoom-{len(self.records):03}.record"
         record.unlink(missing_ok=True)
         if self.refused:
-            told = " ".join(f"{name}={value}" for name, value in self.refused.items())
-            labels = {**labels, REFUSED_LABEL: told}
+            refused = " ".join(f"{name}={value}" for name, value in self.refused.items())
+            labels = {**labels, REFUSED_LABEL: refused}
         sizes = [] if any(word.startswith("--sizes") for word in self.command) else [_SIZES]
         words = [
             *self.command,

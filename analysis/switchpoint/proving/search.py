@@ -281,7 +281,7 @@ class Search:
         if time.monotonic() > self.deadline:
             raise OutOfTimeError
         words = " ".join(f"{name}={value}" for name, value in key)
-        told = words if len(key) <= 2 else f"{len(key)} settings raised"
+        message = words if len(key) <= 2 else f"{len(key)} settings raised"
         labels = {"base_run": self.base.run_id}
         if key:
             labels["intervention"] = words if len(key) == 1 else f"{len(key)} settings"
@@ -292,12 +292,12 @@ class Search:
                 outcome = self._outcome(facts, changes_something=bool(key))
                 if outcome[0] != UNCLEAR:
                     break
-            told = f"{told or 'the same settings again'}: {_said(outcome)}"
+            message = f"{message or 'the same settings again'}: {_said(outcome)}"
         except NotStartedError as error:
             outcome = (REFUSED, None)
-            told = f"{told}: does not start ({error})"
+            message = f"{message}: does not start ({error})"
         self.found[key] = outcome
-        self.progress(told)
+        self.progress(message)
         return outcome
 
     def _outcome(self, facts: Facts, *, changes_something: bool) -> tuple[str, int | None]:

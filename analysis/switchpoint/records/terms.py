@@ -63,8 +63,8 @@ def run_terms(header: Mapping[str, Any], footer: Mapping[str, Any] | None) -> di
         **_of_path(header, footer),
         **{f"setting {k}": v for k, v in mpi_settings(mpi.get("environment", {})).items()},
     }
-    told = {term: _one_line(value) for term, value in found.items() if value not in (None, "")}
-    return told | variable_terms(mpi.get("cvars", {}))
+    terms = {term: _one_line(value) for term, value in found.items() if value not in (None, "")}
+    return terms | variable_terms(mpi.get("cvars", {}))
 
 
 def variable_terms(variables: Mapping[str, Any]) -> dict[str, str]:
@@ -105,14 +105,14 @@ def _value(run: Mapping[str, str], term: str) -> str | None:
 
 
 def _of_ranks(ranks: Sequence[Mapping[str, Any]]) -> dict[str, str]:
-    told = {
+    terms = {
         term: ", ".join(sorted({str(rank[name]) for rank in ranks if rank.get(name) is not None}))
         for name, term in _OF_RANKS.items()
     }
     bound = sorted({len(rank["cpus_allowed"]) for rank in ranks})
     nodes = {(rank["host"], rank.get("boot_id"), rank.get("net_namespace")) for rank in ranks}
     topologies = [rank["topology"] for rank in ranks if rank.get("topology")]
-    return told | {
+    return terms | {
         "nodes": str(len(nodes)),
         "CPUs that a rank may use": " or ".join(map(str, bound)),
         "sockets": _values(topologies, "sockets"),

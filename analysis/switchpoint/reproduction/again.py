@@ -68,6 +68,6 @@ def _facts(measurements: Measurements, run: Mapping[Any, Any]) -> dict[str, str]
     lock = locks.unpack(run["lock"]) if run["lock"] else None
     facts = dict(Recipe(header, str(run["source"]), lock).facts())
     for term, name in (("CPU model", "cpu_model"), ("kernel release", "kernel_release")):
-        told = sorted({str(rank[name]) for rank in header["ranks"] if rank.get(name)})
-        facts |= {term: ", ".join(told)} if told else {}
+        values = sorted({str(rank[name]) for rank in header["ranks"] if rank.get(name)})
+        facts |= {term: ", ".join(values)} if values else {}
     return facts

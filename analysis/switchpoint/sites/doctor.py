@@ -112,8 +112,8 @@ def mpi_libraries() -> dict[str, str | None]:
 
 def _library_behind(wrapper: str) -> str | None:
     """Return name and version of the MPI library that a compiler wrapper links."""
-    told = program_output(wrapper, "--showme:version")
-    if version := re.search(r"Open MPI:? v?(\S+)", told):
+    output = program_output(wrapper, "--showme:version")
+    if version := re.search(r"Open MPI:? v?(\S+)", output):
         return f"Open MPI {version[1]}"
     command = program_output(wrapper, "-show")
     beside = Path(wrapper).resolve().parent / "mpichversion"
@@ -129,13 +129,13 @@ def _library_behind(wrapper: str) -> str | None:
 
 def cmake() -> Fact:
     """Return the version of CMake, which must build the kernels."""
-    told = _first_line(program_output("cmake", "--version")) if shutil.which("cmake") else ""
-    version = tuple(map(int, re.findall(r"\d+", told)[:2]))
+    output = _first_line(program_output("cmake", "--version")) if shutil.which("cmake") else ""
+    version = tuple(map(int, re.findall(r"\d+", output)[:2]))
     if version >= _CMAKE:
-        return Fact("C build", "ok", told)
+        return Fact("C build", "ok", output)
     least = ".".join(map(str, _CMAKE))
     fix = f"{least} or newer is needed: load its module, or pip install cmake"
-    return Fact("C build", "missing", told or "no cmake", fix)
+    return Fact("C build", "missing", output or "no cmake", fix)
 
 
 def _slurm() -> Fact:
@@ -144,8 +144,8 @@ def _slurm() -> Fact:
             "Slurm", "missing", "no srun",
             "use the site `local` (mpiexec), or apt install slurm-client",
         )  # fmt: skip
-    told = re.search(r"^slurm\S* \S+$", program_output("srun", "--version"), re.MULTILINE)
-    version = told[0] if told else "installed"
+    output = re.search(r"^slurm\S* \S+$", program_output("srun", "--version"), re.MULTILINE)
+    version = output[0] if output else "installed"
     answer = program_output("scontrol", "ping", seconds=3)
     if "UP" in answer:
         return Fact("Slurm", "ok", f"{version}, controller answers")

@@ -100,9 +100,9 @@ def _examine_partition(
         if result.state == "ok":
             yield Fact(f"{name}: {environ}", "ok", result.found)
         else:
-            told = f"{topic}, environment '{environ}': {result.found}"
+            output = f"{topic}, environment '{environ}': {result.found}"
             place = site.entry(environ, "launcher_options")
-            yield Fact(f"{name}: {environ}", result.state, told, result.fix, place)
+            yield Fact(f"{name}: {environ}", result.state, output, result.fix, place)
 
 
 def _environments(
@@ -158,8 +158,8 @@ def _back_ends(site: Site, partition: Mapping[str, Any]) -> Iterator[Fact]:
             "put Slurm's commands on the path", topic,
         )  # fmt: skip
     if partition.get("scheduler") == "slurm":
-        told = program_output("sacct", "--noheader", "--starttime=now")
-        if not shutil.which("sacct") or re.search(r"disabled|error", told, re.IGNORECASE):
+        message = program_output("sacct", "--noheader", "--starttime=now")
+        if not shutil.which("sacct") or re.search(r"disabled|error", message, re.IGNORECASE):
             yield problem(
                 site.named("slurm"),
                 f"{topic}: the scheduler 'slurm' needs sacct, which does not work here",

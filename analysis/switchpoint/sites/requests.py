@@ -181,9 +181,9 @@ def _out_of_use(nodes: Iterable[Node]) -> str:
     for node in nodes:
         if node.trouble:
             names.setdefault(node.trouble, []).append(node.name)
-    told = [f"{_some(these)} {'is' if len(these) == 1 else 'are'} {trouble}"
+    troubles = [f"{_some(these)} {'is' if len(these) == 1 else 'are'} {trouble}"
             for trouble, these in names.items()]  # fmt: skip
-    return f"{', '.join(told)}: `sinfo -R` shows why" if told else ""
+    return f"{', '.join(troubles)}: `sinfo -R` shows why" if troubles else ""
 
 
 def option(options: Any, long: str, short: str) -> str | None:

@@ -127,11 +127,11 @@ def _load(site: Site) -> Iterator[Fact]:
             complaints = [error]
     site.placements_load = not complaints
     for complaint in complaints:
-        for line, told in complaint.each:
+        for line, message in complaint.each:
             same = complaint.file.resolve() == site.placements.resolve()
             file = site.placements if same else complaint.file  # with the user's name for it
             place = file if line is None else f"{file}:{line}"
-            found, _, fix = told.partition("; ")
+            found, _, fix = message.partition("; ")
             yield problem(place, found, fix or "see the reference of placements", "files")
 
 
@@ -223,11 +223,11 @@ def _shortened(text: str, most: int = 120) -> str:
 def _host_names(site: Site) -> Iterator[Fact]:
     """Check that the system's patterns match this machine's name."""
     patterns = [str(p) for system in dicts(site.content["systems"]) for p in system["hostnames"]]
-    wrong = [(pattern, told) for pattern in patterns if (told := _pattern_error(pattern))]
-    for pattern, told in wrong:
+    wrong = [(pattern, error) for pattern in patterns if (error := _pattern_error(pattern))]
+    for pattern, error in wrong:
         yield problem(
             site.line('"hostnames"', "'hostnames'"),
-            f"hostnames: '{pattern}' is not a regular expression: {told}",
+            f"hostnames: '{pattern}' is not a regular expression: {error}",
             "correct it",
         )
     if not wrong and not any(map(_is_here, dicts(site.content["systems"]))):

@@ -148,14 +148,14 @@ def _leaf_switches() -> dict[str, set[str]]:
 
 def _launch_types() -> frozenset[str]:
     """Return the names in `srun --mpi=list`, with those of versions, such as ``pmix_v4``."""
-    told = program_output("srun", "--mpi=list")
-    return frozenset(re.findall(r"\b(pmix\w*|pmi2|pmi1|cray_shasta|openmpi|none)\b", told))
+    output = program_output("srun", "--mpi=list")
+    return frozenset(re.findall(r"\b(pmix\w*|pmi2|pmi1|cray_shasta|openmpi|none)\b", output))
 
 
 def _entries(kind: str) -> list[dict[str, str]]:
     """Yield each line of `scontrol show KIND` as a dictionary of its fields."""
-    told = program_output("scontrol", "show", kind, "--oneliner")
-    return [dict(re.findall(r"(\w+)=(\S+)", line)) for line in told.splitlines()]
+    output = program_output("scontrol", "show", kind, "--oneliner")
+    return [dict(re.findall(r"(\w+)=(\S+)", line)) for line in output.splitlines()]
 
 
 def _names(listed: str) -> frozenset[str]:

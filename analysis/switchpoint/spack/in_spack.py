@@ -46,7 +46,7 @@ def defaults(name: str) -> dict[str, str]:
 def main() -> None:
     """Command line of this program."""
     what, *names = sys.argv[1:]
-    print("told: " + json.dumps(facts() if what == "facts" else defaults(*names)))
+    print("answer: " + json.dumps(facts() if what == "facts" else defaults(*names)))
 
 
 if __name__ == "__main__":

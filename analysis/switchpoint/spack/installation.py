@@ -44,7 +44,7 @@ def find_spack() -> tuple[str, str]:
 
 def ask_spack(*words: str, options: Sequence[str] = (), seconds: float = 120) -> Any:
     """Let Spack's own Python answer, see `in_spack`; None where it does not."""
-    answer = re.search(r"^told: (.*)$", _said_by_spack(words, options, seconds), re.MULTILINE)
+    answer = re.search(r"^answer: (.*)$", _said_by_spack(words, options, seconds), re.MULTILINE)
     return json.loads(answer[1]) if answer else None
 
 

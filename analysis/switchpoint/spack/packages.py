@@ -218,9 +218,9 @@ def problem_of_external(node: Node, site_prefixes: Collection[Path] = ()) -> str
         if not os.access(path, os.X_OK):
             return f"{spec} should have the compiler {path}, which does not exist"
     if "c" in node.compilers:
-        told = program_output(str(node.compilers["c"]), "-dumpfullversion").strip()
-        if re.fullmatch(r"\d+(\.\d+)+", told) and not satisfies(node.version, told):
-            return f"{spec} should be {node.compilers['c']}, which is version {told}"
+        version = program_output(str(node.compilers["c"]), "-dumpfullversion").strip()
+        if re.fullmatch(r"\d+(\.\d+)+", version) and not satisfies(node.version, version):
+            return f"{spec} should be {node.compilers['c']}, which is version {version}"
     has_mpicc = node.name in MPI_MACROS and node.name != "intel-oneapi-mpi"
     if node.external is not None and has_mpicc:
         mpicc = node.external / "bin/mpicc"

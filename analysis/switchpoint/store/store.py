@@ -262,8 +262,8 @@ class Store:
             found = Measurements(unpacked(rows, MEASURES), whole)
         else:
             found = Measurements(no_samples(), whole, points=unpacked_points(rows))
-        told = [*found.not_taken, *damaged, *failed, *lost]
-        return tell_builds(dataclasses.replace(concat([found]), not_taken=told))
+        sentences = [*found.not_taken, *damaged, *failed, *lost]
+        return tell_builds(dataclasses.replace(concat([found]), not_taken=sentences))
 
     def files_of_runs(self) -> list[str]:
         """Return the files of `runs`; raises InputError if this is not a store yet."""
@@ -291,10 +291,10 @@ class Store:
         runs, _ = brief_runs(self.files, ["run_id", *missing])
         runs = runs.drop_duplicates("run_id", keep="last")
         run = pd.Categorical(frame["run_id"])
-        told = runs.set_index("run_id").reindex(run.categories)
+        values = runs.set_index("run_id").reindex(run.categories)
         return frame.assign(
             **{
-                name: pd.Categorical(told[name]).take(run.codes, allow_fill=True)
+                name: pd.Categorical(values[name]).take(run.codes, allow_fill=True)
                 for name in missing
             }
         )

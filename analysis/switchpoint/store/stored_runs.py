@@ -87,13 +87,13 @@ class StoredRuns:
         returned as well.
         """
         dated = self.runs[self.runs["start_utc"].notna()]
-        told = dated[["builder", "spack_spec", "program"]].astype(object)
+        builds_of = dated[["builder", "spack_spec", "program"]].astype(object)
         # Of a million runs there are few builds.
         words = {
-            tuple(run): " ".join(build_words(dict(zip(told, run, strict=True))))
-            for run in told.drop_duplicates().itertuples(index=False)
+            tuple(run): " ".join(build_words(dict(zip(builds_of, run, strict=True))))
+            for run in builds_of.drop_duplicates().itertuples(index=False)
         }
-        builds = [words[tuple(run)] for run in told.itertuples(index=False)]
+        builds = [words[tuple(run)] for run in builds_of.itertuples(index=False)]
         telling = dated[RUN_IDENTITY].assign(
             labels=dated["labels"].map(lasting_labels), build=builds
         )
@@ -187,7 +187,7 @@ class StoredRuns:
         # Headers are large, so only the wanted ones are kept in memory.
         if len(runs) <= _FEW or table == "facts":
             own = ds.field("run_id").isin(runs["run_id"].tolist())
-        rows, told = scan(
+        rows, sentences = scan(
             self._files,
             [name for batch, name in paths.items() if batch not in gone],
             pa.schema([field for field in TABLES[table] if field.name not in without]),
@@ -200,8 +200,8 @@ class StoredRuns:
             rows = _of_runs(rows, runs["run_id"])
         if gone:
             number = int(runs["batch"].isin(gone).sum())
-            told.append(f"{self._files.url}: the {table} of {number} runs were removed")
-        return (_newest(rows, runs, paths) if twice else rows), told
+            sentences.append(f"{self._files.url}: the {table} of {number} runs were removed")
+        return (_newest(rows, runs, paths) if twice else rows), sentences
 
     def _gone(self, paths: dict[str, str], table: str) -> set[str]:
         """Return the batches without their file of a table; their runs must still be there."""

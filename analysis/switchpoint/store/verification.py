@@ -99,31 +99,31 @@ def _problem(files: StoreFiles, name: str, columns: Set[str], fix: str) -> str |
 
 def _settled(store: Store) -> list[str]:
     """Return which files are missing or left over, once this does not change any more."""
-    told = _missing_or_left(store)
+    sentences = _missing_or_left(store)
     for _ in range(_MOST_LOOKS):
-        if not told:
+        if not sentences:
             break
         time.sleep(_PAUSE_S)
-        before, told = told, _missing_or_left(store)
-        if told == before:
+        before, sentences = sentences, _missing_or_left(store)
+        if sentences == before:
             break
-    return told
+    return sentences
 
 
 def _missing_or_left(store: Store) -> list[str]:
     files = store.files
     without = store.without_runs()
     batches = store.stored()[0].runs["batch"].unique()
-    told = lost_in_words(files, without.lost)
+    sentences = lost_in_words(files, without.lost)
     for table in TABLES:
         if table in LASTING:
             there = {*files.below(table)}
             needed = {path(files, table, batch) for batch in batches}
-            told += [
+            sentences += [
                 f"{name}: is missing; import its runs again"
                 for name in sorted(needed - there)
                 if not files.exists(name)  # a network file system may list a new file late
             ]
     killed = sorted([*without.left, *files.leftovers()])
-    return told + [f"{name}: a writer was killed; `switchpoint store compact` removes it"
+    return sentences + [f"{name}: a writer was killed; `switchpoint store compact` removes it"
                    for name in killed]  # fmt: skip

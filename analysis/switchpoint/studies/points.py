@@ -199,8 +199,8 @@ def most_ranks(rows: pd.DataFrame) -> pd.DataFrame:
 
 def one_variant(rows: pd.DataFrame) -> pd.DataFrame:
     """Return rows of the most measured label values: different curves are never combined."""
-    told = [*IDENTITY, *_MACHINE_WIDE, "size_bytes", "pass", "time_us", *FACTS]
-    own = [name for name in rows if name not in told]
+    known = [*IDENTITY, *_MACHINE_WIDE, "size_bytes", "pass", "time_us", *FACTS]
+    own = [name for name in rows if name not in known]
     if not own or rows.empty:
         return rows
     groups = rows.groupby(own, dropna=False, observed=True, sort=True)

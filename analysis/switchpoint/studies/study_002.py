@@ -118,9 +118,11 @@ def _over_estimated(data: Data, link_of: Any, constants: str) -> Iterator[Eviden
             actual = _efficiency_of(ranks)(medians[:, 2 * index : 2 * index + 2])
             words = size_bytes // WORD_BYTES
             relative.append(_predicted(link, task.value, ranks, words, serial) / actual)
-        told = constants or f"{link.start_us:.3g} us and {link.word_us:.2g} us a word of ping-pong"
+        source = (
+            constants or f"{link.start_us:.3g} us and {link.word_us:.2g} us a word of ping-pong"
+        )
         yield conclude(
-            f"efficiency predicted with {told} over measured, mean of {len(measured)} points, "
+            f"efficiency predicted with {source} over measured, mean of {len(measured)} points, "
             f"{placement}",
             np.mean(relative, axis=0), Wanted(low=1 + SAME_EFFICIENCY), every,
             comparisons=len(cells),

@@ -73,9 +73,9 @@ class Measurements:
     @functools.cached_property
     def _texts(self) -> dict[str, dict[str, Any]]:
         """Header and footer of each run, as JSON texts or null."""
-        told = [self.runs[name].tolist() for name in ("run_id", "header", "footer")]
+        columns = [self.runs[name].tolist() for name in ("run_id", "header", "footer")]
         texts: dict[str, dict[str, Any]] = {}
-        for run_id, header, footer in zip(*told, strict=True):
+        for run_id, header, footer in zip(*columns, strict=True):
             texts.setdefault(run_id, {"header": header, "footer": footer})
         return texts
 

@@ -19,14 +19,14 @@ _ALWAYS = ("mpi", "placement", "mode")
 _WHERE_DIFFERENT = ("site", "kernel", REPRODUCES)
 
 
-def telling_columns(table: pd.DataFrame, told: Sequence[str] = ()) -> list[str]:
+def telling_columns(table: pd.DataFrame, shown: Sequence[str] = ()) -> list[str]:
     """Return the identity columns that name the curves of a table.
 
     Parameters
     ----------
     table
         Samples, curves or findings.
-    told
+    shown
         Columns that are shown elsewhere, such as in a heading. They are not included.
 
     Returns
@@ -38,12 +38,12 @@ def telling_columns(table: pd.DataFrame, told: Sequence[str] = ()) -> list[str]:
     """
     codes = {name: _codes(table[name]) for name in identity_columns(table)}
     known = [name for name, code in codes.items() if (code >= 0).any()]
-    named = [name for name in plain_columns(table, known) if name not in told]
+    named = [name for name in plain_columns(table, known) if name not in shown]
     so_far = np.zeros(len(table), dtype=np.intp)
-    for name in [*told, *named]:
+    for name in [*shown, *named]:
         so_far = _together(so_far, codes[name] if name in codes else _codes(table[name]))
     for name in known:
-        if name in told or name in named:
+        if name in shown or name in named:
             continue
         both = _together(so_far, codes[name])
         if both.max(initial=0) > so_far.max(initial=0):
@@ -120,8 +120,8 @@ def run_names(runs: pd.DataFrame) -> dict[str, str]:
 def curve_name(columns: Sequence[str], key: object) -> str:
     """Return the words of a curve's identity, which is a tuple or a single value."""
     values = key if isinstance(key, tuple) else (key,)
-    told = zip(columns, values, strict=True)
-    return ", ".join(worded(*word) for word in told if isinstance(word[1], str)) or "the curve"
+    words = zip(columns, values, strict=True)
+    return ", ".join(worded(*word) for word in words if isinstance(word[1], str)) or "the curve"
 
 
 def worded(column: str, value: object) -> str:

@@ -62,7 +62,7 @@ def tell_unlike(measurements: Measurements) -> Measurements:
     if UNLIKE in measurements.samples or len(foreign) < 2:
         return measurements
     numbers: dict[tuple[str, ...], str] = {}
-    told: list[str] = []
+    sentences: list[str] = []
     times = _times(measurements, foreign)
     names = [str(name) for name in times if name not in ("run_id", "size_bytes", "time_us")]
     curve = ["run_id", *(name for name in names if name != "date")]
@@ -81,10 +81,10 @@ def tell_unlike(measurements: Measurements) -> Measurements:
             key: number_of[str(run)]
             for key, run in zip(_keys(rows, curve), rows["run_id"], strict=True)
         }
-        told.append(_warning(kernel, sum(map(len, groups)), len(groups), largest, unknown))
+        sentences.append(_warning(kernel, sum(map(len, groups)), len(groups), largest, unknown))
     if not numbers:
         return measurements
-    return _numbered(measurements, curve, numbers, told)
+    return _numbered(measurements, curve, numbers, sentences)
 
 
 def _times(measurements: Measurements, foreign: pd.DataFrame) -> pd.DataFrame:
@@ -165,7 +165,7 @@ def _numbered(
     measurements: Measurements,
     curve: list[str],
     numbers: dict[tuple[str, ...], str],
-    told: list[str],
+    sentences: list[str],
 ) -> Measurements:
     """Return the measurements with the column of groups, and the warnings."""
     runs = {key[0] for key in numbers}
@@ -183,5 +183,8 @@ def _numbered(
     if len(points):
         points = points.assign(**{UNLIKE: column(points).astype(object)})
     return dataclasses.replace(
-        measurements, samples=samples, points=points, not_taken=[*measurements.not_taken, *told]
+        measurements,
+        samples=samples,
+        points=points,
+        not_taken=[*measurements.not_taken, *sentences],
     )
