@@ -17,19 +17,21 @@ def check(path: Path, text: str) -> subprocess.CompletedProcess[str]:
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [
         ("One line.\nThe record says Whence it comes.\n", "2: 'Whence': write 'source"),
         ("# Both are held\n# against it.\n", "1: 'held # against': write 'compared with'"),
         ("3 problems to mend\n", "1: 'mend': write 'fix'"),
+        ("Times on\ncrowded cores.\n", "2: 'crowded': write 'oversub"),
+        ("'threads' is no executor\n", "1: 'is no executor': write 'unknown executor"),
     ],
 )
 def test_a_word_of_the_list_is_named_with_its_line_and_another(
-    tmp_path: Path, text: str, told: str
+    tmp_path: Path, text: str, message: str
 ) -> None:
     done = check(tmp_path / "page.md", text)
     assert done.returncode == 1
-    assert f"page.md:{told}" in done.stdout
+    assert f"page.md:{message}" in done.stdout
     assert done.stdout.count("\n") == 1
 
 
@@ -44,3 +46,40 @@ def test_some_words_are_looked_for_in_the_text_of_docs_alone(tmp_path: Path) -> 
 def test_plain_words_and_names_in_back_quotes_pass(tmp_path: Path) -> None:
     done = check(tmp_path / "page.md", "A recommendation: the field `mend` is now `fix`.\n")
     assert (done.returncode, done.stdout) == (0, "")
+
+
+SOURCES = {
+    "checked.py": """told = {}
+def judge(nights):
+    \"\"\"Judge it.
+
+    Parameters
+    ----------
+    told
+        A name.
+    \"\"\"
+    return f"{told} tells"  # alike
+""",
+    "checked.c": """static void judge(int told); /* the name is fine,
+ * but nothing is told here */
+const char *text = "compared tonight";
+""",
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "lines"),
+    [("checked.py", ["3: 'Judge'", "10: 'alike'", "10: 'tells'"]),
+     ("checked.c", ["2: 'told'", "3: 'tonight'"])],
+)  # fmt: skip
+def test_comments_and_messages_of_code_have_the_fields_words_and_names_are_free(
+    tmp_path: Path, name: str, lines: list[str]
+) -> None:
+    (tmp_path / "src").mkdir()
+    for folder in ("src", "."):
+        (tmp_path / folder / name).write_text(SOURCES[name], encoding="utf-8")
+    done = subprocess.run(
+        [sys.executable, CHECK, f"src/{name}", name], cwd=tmp_path, capture_output=True, text=True
+    )
+    places = [line.partition(": write")[0] for line in done.stdout.splitlines()]
+    assert places == [f"src/{name}:{line}" for line in lines]

@@ -29,7 +29,7 @@ LEAST_POINTS = 9
 
 _SHIPPED = Path(__file__).with_name("model_errors.yaml")
 
-#: The patterns whose errors are alike, by kernel.
+#: The patterns whose errors are of one kind, by kernel.
 _PATTERNS = {
     **{"broadcast": "broadcast", MPI_BCAST: "broadcast"},
     **{"alltoall": "alltoall", MPI_ALLTOALL: "alltoall", RING: "ring"},
@@ -38,7 +38,7 @@ _PATTERNS = {
 
 
 class Condition(NamedTuple):
-    """What predictions whose errors are alike have in common.
+    """What predictions whose errors are of one kind have in common.
 
     Attributes
     ----------
