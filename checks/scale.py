@@ -67,16 +67,24 @@ class SimulatedMixin(rfm.RegressionTestPlugin):
     #: :type: :class:`str`
     site_model = variable(str, value="")
 
-    #: The placement of the model whose links the hosts have, and that of ranks of the same host.
+    #: The placement of the model whose links the hosts have.
     #:
     #: :type: :class:`str`
     link_placement = variable(str, value="two_nodes_two_hosts")
+
+    #: The placement of the model whose links ranks of the same host have.
+    #:
+    #: :type: :class:`str`
     within = variable(str, value="one_node")
 
-    #: The MPI and the environment of the model's curves, if it has several.
+    #: The MPI of the model's curves, if it has several.
     #:
     #: :type: :class:`str`
     link_mpi = variable(str, value="")
+
+    #: The environment of the model's curves, if it has several.
+    #:
+    #: :type: :class:`str`
     link_environ = variable(str, value="")
 
     #: Message sizes in bytes. None: those that suit the number of ranks.

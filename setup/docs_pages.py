@@ -133,6 +133,29 @@ def _kernels() -> Iterator[str]:
                     (f"`{node.name}`", summary, ", ".join(tags), f"`{path.relative_to(ROOT)}`")
                 )
     yield from _table(("check", "measures", "tags", "source"), rows)
+    yield from ("## Variables of the checks", "", "Set one with `-S name=value`.", "")
+    yield from _table(("variable", "of", "meaning", "default"), _variables())
+
+
+def _variables() -> Iterator[tuple[str, str, str, str]]:
+    """Describe each variable of a check with the comment above it."""
+    for path in sorted((ROOT / "checks").rglob("*.py")):
+        text = path.read_text(encoding="utf-8")
+        lines = text.splitlines()
+        for node in ast.parse(text).body:
+            for line in node.body if isinstance(node, ast.ClassDef) else []:
+                if not (isinstance(line, ast.Assign) and isinstance(line.value, ast.Call)):
+                    continue
+                if ast.unparse(line.value.func) != "variable":
+                    continue
+                first = line.lineno - 1
+                while lines[first - 1].lstrip().startswith("#:"):
+                    first -= 1
+                comment = " ".join(part.strip()[2:] for part in lines[first : line.lineno - 1])
+                defaults = [ast.unparse(w.value) for w in line.value.keywords if w.arg == "value"]
+                default = f"`{defaults[0]}`" if defaults else "set by each check"
+                meaning = comment.partition(":type:")[0].replace("``", "`")
+                yield f"`{ast.unparse(line.targets[0])}`", f"`{node.name}`", meaning, default
 
 
 def _tags(node: ast.ClassDef) -> list[str]:

@@ -87,7 +87,12 @@ def test_pages_from_the_code_name_what_the_code_has(site: Path) -> None:
         "options": ["switchpoint detect", "switchpoint model fit", "--switches"],
         "functions": ["half a round trip at", "share_of_link"],
         "columns": ["size_bytes", "last_size_before", "slope_change"],
-        "kernels": ["what one message between two ranks costs", "PingPongSweep", "study-001"],
+        "kernels": [
+            "what one message between two ranks costs",
+            "PingPongSweep",
+            "study-001",
+            "step_limit_s",
+        ],
         "catalogue": ["btl_tcp_eager_limit", "UCX_RNDV_THRESH"],
     }.items():
         text = (folder / f"{page}.html").read_text(encoding="utf-8")
