@@ -69,15 +69,15 @@ class Recommended(rfm.RunOnlyRegressionTest, LaunchesMixin, RanksMixin, KernelMi
             "name the folder that `switchpoint model recommend --write` wrote with -S rules_folder",
         )
         try:
-            found = read_rules(self.rules_folder)
+            rules = read_rules(self.rules_folder)
         except InputError as error:
             raise ReframeError(printable(str(error))) from None
         missing = f"{self.rules_folder} has no settings file such as openmpi.env"
-        self.skip_if(not found.variables, missing)
+        self.skip_if(not rules.variables, missing)
         self.rules_labels = {RULES_LABEL: self.rules}
         if self.rules == WITH:
-            self.rules_labels[DIGEST_LABEL] = found.digest
-            self.set_variables(self.rules_folder, found.variables)
+            self.rules_labels[DIGEST_LABEL] = rules.digest
+            self.set_variables(self.rules_folder, rules.variables)
 
     @run_before("run")
     def label_rules(self):

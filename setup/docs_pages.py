@@ -119,9 +119,9 @@ def _kernels() -> Iterator[str]:
     rows = []
     for path in sorted((ROOT / "src").rglob("*.c")):
         text = path.read_text(encoding="utf-8")
-        if found := re.search(r'\.name = "(\w+)",\s*\.summary =\s*"(.*?)",\n', text, re.DOTALL):
-            summary = re.sub(r'"\s*\n\s*"', "", found[2])
-            rows.append((f"`{found[1]}`", summary, f"`{path.relative_to(ROOT)}`"))
+        if match := re.search(r'\.name = "(\w+)",\s*\.summary =\s*"(.*?)",\n', text, re.DOTALL):
+            summary = re.sub(r'"\s*\n\s*"', "", match[2])
+            rows.append((f"`{match[1]}`", summary, f"`{path.relative_to(ROOT)}`"))
     yield from _table(("kernel", "measures", "source"), rows)
     yield from ("## Checks", "")
     rows = []

@@ -30,9 +30,9 @@ def files_of(size_bytes: int) -> int:
 
 
 def _machine_bytes() -> int:
-    found = [os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")]
+    limits = [os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")]
     for path in _GROUP_LIMITS:
         text = path.read_text().strip() if path.exists() else ""
         if text.isdigit():  # else `max`
-            found.append(int(text))
-    return min(found)
+            limits.append(int(text))
+    return min(limits)

@@ -192,13 +192,13 @@ def _check(client: Any, scheduler: str) -> None:
             scheduler, f"has no worker after {_STARTS_WITHIN_S} s; start one with `dask worker`"
         ) from None
     try:
-        found = client.run(_versions)
+        versions = client.run(_versions)
     except ImportError as error:
         raise InputError(
             scheduler, f"a worker cannot import Switchpoint ({error}); install it there too"
         ) from None
     own = _versions()
-    for worker, theirs in found.items():
+    for worker, theirs in versions.items():
         different = [name for name in own if own[name] != theirs[name]]
         if different:
             name = different[0]

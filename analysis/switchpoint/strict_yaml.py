@@ -69,8 +69,8 @@ class _Loader(_FASTEST):  # type: ignore[misc]
                     problem=f"'{key.value}' is also on line {lines[key.value]}",
                     problem_mark=key.start_mark,
                 )
-        found: dict[Hashable, Any] = super().construct_mapping(node, deep)
-        return found
+        mapping: dict[Hashable, Any] = super().construct_mapping(node, deep)
+        return mapping
 
     def construct_yaml_int(self, node: yaml.ScalarNode) -> int:
         """Return a whole number; Python cannot write a much longer one in a message."""
@@ -190,13 +190,13 @@ class FieldLines:
         node, line = self._top, None
         for part in field:
             if isinstance(node, yaml.MappingNode):
-                found = [pair for pair in node.value if pair[0].value == str(part)]
+                pairs = [pair for pair in node.value if pair[0].value == str(part)]
             elif isinstance(node, yaml.SequenceNode) and isinstance(part, int):
-                found = [(item, item) for item in node.value[part : part + 1]]
+                pairs = [(item, item) for item in node.value[part : part + 1]]
             else:
                 break
-            if not found:
+            if not pairs:
                 break
-            key, node = found[0]
+            key, node = pairs[0]
             line = key.start_mark.line + 1
         return line

@@ -114,14 +114,14 @@ class SessionEnd:
     """
 
     def __init__(self, check):
-        found = gc.get_objects()
-        if any(type(thing) is SerialExecutionPolicy for thing in found):
+        objects = gc.get_objects()
+        if any(type(thing) is SerialExecutionPolicy for thing in objects):
             raise ReframeError(
                 "waits for the other checks, which --exec-policy=serial would run after it: leave "
                 "this option out"
             )
         self._tasks = [
-            thing for thing in found if type(thing) is RegressionTask and thing.check is not check
+            thing for thing in objects if type(thing) is RegressionTask and thing.check is not check
         ]
 
     def has_come(self):

@@ -133,10 +133,10 @@ def concretize(spack: str, directory: Path, manifest: str, lock: str, wanted: Wa
 def check_concretized(directory: Path, request: Request, wanted: Wanted) -> None:
     """Compare what was concretized with what was asked for and with the recipe's defaults."""
     lock = read_lock(directory / LOCK)
-    if found := list(contradictions(request, lock)):
+    if problems := list(contradictions(request, lock)):
         raise InputError(
             directory / LOCK,
-            f"is not what {wanted.option} asks for: {'; '.join(found)}; remove its folder, and "
+            f"is not what {wanted.option} asks for: {'; '.join(problems)}; remove its folder, and "
             "build again",
         )
     defaults = ask_spack("defaults", request.package, options=("-e", str(directory)))

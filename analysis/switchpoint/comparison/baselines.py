@@ -50,7 +50,7 @@ def pairings(measurements: Measurements) -> list[Pairing]:
     if not {*_PLACE, "kernel", "mode"} <= set(samples):
         return []
     samples = samples.assign(**{WINDOW: _windows(samples)})
-    found = []
+    pairs = []
     for mode, peers in PEERS.items():
         ours = samples["kernel"].eq(_OURS) & samples["mode"].eq(mode)
         theirs = samples["kernel"].isin(peers)
@@ -67,15 +67,15 @@ def pairings(measurements: Measurements) -> list[Pairing]:
             ours_first = [_OURS, *peers]
             part["kernel"] = pd.Categorical(part["kernel"].astype(str), ours_first)
             part["time_us"] /= part["kernel"].astype("object").map(MESSAGES).fillna(1).astype(float)
-            found.append(Pairing(place, mode, part))
-    return found
+            pairs.append(Pairing(place, mode, part))
+    return pairs
 
 
-def baseline_runs(found: list[Pairing]) -> set[str]:
+def baseline_runs(pairings: list[Pairing]) -> set[str]:
     """Runs of the baselines that are compared."""
     return {
         str(run)
-        for pairing in found
+        for pairing in pairings
         for run in pairing.samples.loc[pairing.samples["kernel"].ne(_OURS), "run_id"].unique()
     }
 

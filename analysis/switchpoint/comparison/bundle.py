@@ -79,10 +79,10 @@ def bundle(
     return about | written | {"warnings": side.warnings}
 
 
-def _findings(found: Any, run_ids: set[str]) -> list[dict[str, Any]]:
+def _findings(findings: Any, run_ids: set[str]) -> list[dict[str, Any]]:
     """Return the findings of some runs, with their curve as an object."""
     rows = []
-    for row in found[found["run_id"].isin(run_ids)].to_dict("records"):
-        curve = {n: row[n] for n in identity_columns(found) if isinstance(row[n], str)}
+    for row in findings[findings["run_id"].isin(run_ids)].to_dict("records"):
+        curve = {n: row[n] for n in identity_columns(findings) if isinstance(row[n], str)}
         rows.append({name: row[name] for name in FINDING_COLUMNS} | {"curve": curve})
     return rows

@@ -94,13 +94,13 @@ def curves_of(side: Side) -> list[Curve]:
     groups = (
         points.groupby(names, dropna=False, observed=True, sort=True) if names else [((), points)]
     )
-    found = [
+    curves = [
         _curve(
             {n: v if isinstance(v, str) else None for n, v in zip(names, key, strict=True)}, part
         )
         for key, part in groups
     ]
-    return sorted(found, key=lambda curve: [value or "" for value in curve.identity.values()])
+    return sorted(curves, key=lambda curve: [value or "" for value in curve.identity.values()])
 
 
 def _curve(identity: Identity, points: pd.DataFrame) -> Curve:

@@ -58,8 +58,8 @@ def quantity(kernel: str | None, mode: str | None) -> str | None:
     if kernel == PAIR_KERNEL and mode is not None:
         return _PAIR_MODES.get(mode)
     if kernel == "multipair" and mode is not None:
-        found = _PAIR_MODES.get(mode)
-        return f"{found}, of all pairs together" if found in STREAMS else found
+        of_pairs = _PAIR_MODES.get(mode)
+        return f"{of_pairs}, of all pairs together" if of_pairs in STREAMS else of_pairs
     if kernel == "echo":
         return HALF_ROUND_TRIP
     if kernel in {"broadcast", "alltoall"}:

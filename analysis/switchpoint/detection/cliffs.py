@@ -67,8 +67,8 @@ def cliffs(
     below = time[before] / time[after]
     change = np.maximum(above, below)
     least = errors * np.hypot(noise[before], noise[after])
-    found = (change >= 1 + SMALLEST_CLIFF) & (np.log(change) >= least) & ~reported[after]
-    return [int(place) for place in after[found]]
+    is_cliff = (change >= 1 + SMALLEST_CLIFF) & (np.log(change) >= least) & ~reported[after]
+    return [int(place) for place in after[is_cliff]]
 
 
 def _slopes(

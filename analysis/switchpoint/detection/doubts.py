@@ -68,13 +68,13 @@ def doubt_warnings(curves: pd.DataFrame, findings: pd.DataFrame) -> list[str]:
         As from `summarise` and `detect`, of the same measurements.
     """
     names = identity_columns(curves)
-    found = rows_by(findings.to_dict("records"), names)
+    by_curve = rows_by(findings.to_dict("records"), names)
     warnings: list[str] = []
     for curve in _with_large_changes(curves, names):
         size, time = curve["size_bytes"].to_numpy(float), curve["time_us"].to_numpy(float)
         identity = values_of(curve.iloc[0].to_dict(), names)
         error = curve["error_us"].to_numpy(float) / time
-        if places := doubtful(size, time, error, found.get(identity, [])):
+        if places := doubtful(size, time, error, by_curve.get(identity, [])):
             changes = _changes(size, time, places)
             warnings.append(f"{curve_name(names, identity)}: the time changes by {changes}")
     return warnings

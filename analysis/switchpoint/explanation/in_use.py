@@ -79,11 +79,11 @@ class InUse:
 
 def settings_in_use(header: dict[str, Any]) -> dict[str, InUse]:
     """List the settings of a run by name. An empty header (other formats) gives none."""
-    found: dict[str, InUse] = {}
+    in_use: dict[str, InUse] = {}
     mpi = header.get("mpi", {})
     for setting in _listed(mpi):
-        found.setdefault(setting.name, setting)
-    return found
+        in_use.setdefault(setting.name, setting)
+    return in_use
 
 
 def canonical(environment: str, mpi: dict[str, Any]) -> str:

@@ -212,7 +212,7 @@ class _Recognition:
         names = self._selected("btl") or self._asked("btl")
         if not names:
             opened = (re.match(r"btl_([a-z0-9]+)_", name) for name in self.cvars)
-            names = {found[1] for found in opened if found} - {"base"}
+            names = {match[1] for match in opened if match} - {"base"}
         if "vader" in names and not re.match(r"Open MPI [1-4]\.", self.library):
             names = names - {"vader"} | {"sm"}  # its name from Open MPI 5 on
         return frozenset(names) or None
@@ -286,8 +286,8 @@ class _Recognition:
 def _device(mpi: Mapping[str, Any]) -> str | None:
     """Return the device in MPICH's description, such as `ch4:ofi ucx`."""
     text = f"{mpi.get('library', '')}\n{mpi.get('description', '')}"
-    found = re.search(r"Device[ \t]*:[ \t]*(\S[^\n]*)", text) or re.search(r"\b(ch[34]:\w+)", text)
-    return found[1].strip() if found else None
+    match = re.search(r"Device[ \t]*:[ \t]*(\S[^\n]*)", text) or re.search(r"\b(ch[34]:\w+)", text)
+    return match[1].strip() if match else None
 
 
 def _only(names: set[str]) -> str | None:

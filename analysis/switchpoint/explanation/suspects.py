@@ -117,27 +117,27 @@ def governing(header: dict[str, Any], footer: dict[str, Any] | None) -> list[dic
     list of dict
         Like suspects, but `last_size` and `first_size` are null, because nothing is predicted.
     """
-    found = []
+    settings = []
     mpi, proof = header.get("mpi", {}), prove(header, footer)
     for entry in _of_run(mpi, proof, footer):
         set_by, value = value_of(entry, mpi, proof.path)
         word = "unset" if value is None else value
         if entry.ends_eager and word in entry.automatic:
             said = "is not set" if value is None else f"= {value}"
-            found.append(
+            settings.append(
                 _suspect(entry, word, set_by, None)
                 | {
                     "reason": f"{entry.variable} {said}: the library chooses the size itself"
                     f"{_not_seen(entry)}"
                 }
             )
-    return found
+    return settings
 
 
 def series_of(mpi: dict[str, Any]) -> str:
     """Return the series of an MPI library's version, such as `5.0` for Open MPI 5.0.7."""
-    found = re.search(r"(\d+\.\d+)", mpi_name(mpi.get("library", "")))
-    return found[1] if found else ""
+    match = re.search(r"(\d+\.\d+)", mpi_name(mpi.get("library", "")))
+    return match[1] if match else ""
 
 
 def _offset(entry: Setting, mpi: dict[str, Any]) -> tuple[int, str]:

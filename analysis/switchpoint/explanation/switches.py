@@ -83,9 +83,9 @@ def explain(
     """
     steps = detect(measurements, progress) if findings is None else findings
     steps = steps.loc[[may_jump(row) for row in steps.to_dict("records")]]
-    found = searches(measurements)
+    zooms = searches(measurements)
     curve = curve_columns(steps)
-    places = places_of(steps, found, curve)
+    places = places_of(steps, zooms, curve)
     runs = Configurations(measurements)
     rows = [row for place in places for row in _explain_place(measurements, runs, place)]
     return pd.DataFrame(rows, columns=[*curve, *EXPLANATION_COLUMNS], dtype=object).astype(

@@ -148,12 +148,12 @@ def changes(base: Configuration, other: Configuration) -> dict[str, Change]:
         if setting.sized and name in base.settings
         and base.settings[name].value != setting.value
     }  # fmt: skip
-    found = {
+    changed = {
         name: Change(base.settings.get(name), other.settings.get(name)) for name in sorted(names)
     }
     # What the library did not take is not changed: both runs list the same value.
     return {
-        name: change for name, change in found.items()
+        name: change for name, change in changed.items()
         if change.before is None or change.after is None
         or change.before.value != change.after.value
     }  # fmt: skip
@@ -187,13 +187,13 @@ def trials_of(runs: Configurations, place: Place, switch: Switch) -> tuple[list[
     by_run = rows_by([*place.searches, *place.moved], ["run_id"])
     own = by_run.get((switch.run_id,), [])
     others = places_found(own, switch.last, switch.probed)[0] - {switch.last}
-    for (run_id,), found in by_run.items():
+    for (run_id,), rows in by_run.items():
         other = runs.of(run_id)
         if run_id == switch.run_id or not base.same_way(other):
             continue
         changed = changes(base, other)
         same = followers(base, other, changed)
-        lasts, gone = places_found(found, switch.last, switch.probed)
+        lasts, gone = places_found(rows, switch.last, switch.probed)
         # Another switch of the switch's own run is not this one that moved.
         trial = Trial(run_id, changed, same, lasts - others, gone)
         if trial.changed:

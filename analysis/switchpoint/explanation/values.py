@@ -102,12 +102,12 @@ def candidates(
     suspects = suspects_of_run(header, footer)(last, last + 1)
     if ends_eager:
         suspects = [*eager_suspects(header, footer, last), *suspects]
-    found: dict[str, Candidate] = {}
+    by_name: dict[str, Candidate] = {}
     for suspect in suspects:
-        if suspect["environment"] is None or suspect["name"] in found:
+        if suspect["environment"] is None or suspect["name"] in by_name:
             continue
         near = suspect["last_size"] is not None
-        found[suspect["name"]] = Candidate(
+        by_name[suspect["name"]] = Candidate(
             suspect["name"],
             suspect["environment"],
             bytes_of(suspect["value"]) if near else None,
@@ -117,9 +117,9 @@ def candidates(
         )
     for setting in settings_in_use(header).values():
         known = setting.automatic or setting.number is not None
-        if setting.sized and known and setting.name not in found:
-            found[setting.name] = _listed(setting)
-    return sorted(found.values(), key=lambda one: (not one.near, one.value is not None))
+        if setting.sized and known and setting.name not in by_name:
+            by_name[setting.name] = _listed(setting)
+    return sorted(by_name.values(), key=lambda one: (not one.near, one.value is not None))
 
 
 def governors(header: dict[str, Any], footer: dict[str, Any] | None) -> list[Candidate]:

@@ -78,11 +78,11 @@ def meaning_of(name: str) -> Meaning | None:
         return None
     if {*lower} <= _ITERATION_WORDS:
         return Meaning("iterations")
-    found = _size(lower) or _metric(words)
-    if found is None:
+    meaning = _size(lower) or _metric(words)
+    if meaning is None:
         return None
     statistics = [STATISTICS[word] for word in lower if word in STATISTICS]
-    return replace(found, statistic=statistics[0]) if len({*statistics}) == 1 else found
+    return replace(meaning, statistic=statistics[0]) if len({*statistics}) == 1 else meaning
 
 
 #: Units that mean several things, or none of ours.

@@ -130,11 +130,11 @@ def _size_of(names: Sequence[str], meanings: dict[int, Meaning]) -> int:
         for place in sizes
         if timed or any(word in names[place].lower() for word in _MESSAGE_WORDS)
     ]
-    found = with_unit or of_messages
-    if len(found) == 1:
-        return found[0]
-    if found:
-        raise NoPlanError(_several([names[place] for place in found], "message size", SIZE))
+    places = with_unit or of_messages
+    if len(places) == 1:
+        return places[0]
+    if places:
+        raise NoPlanError(_several([names[place] for place in places], "message size", SIZE))
     raise NoPlanError(_none(names, "column of message sizes in bytes", SIZE))
 
 
@@ -142,18 +142,18 @@ def _metric_of(names: Sequence[str], meanings: dict[int, Meaning], choices: Choi
     wanted = choices.statistic or "avg"
     statistics: dict[str, None] = {}
     for kind, ours in METRICS.items():
-        found = [place for place, meaning in meanings.items() if meaning.kind == kind]
+        places = [place for place, meaning in meanings.items() if meaning.kind == kind]
         if not choices.statistic and ours in names:
             return [*names].index(ours)
-        mine = [place for place in found if meanings[place].statistic == wanted]
+        mine = [place for place in places if meanings[place].statistic == wanted]
         if len(mine) == 1:
             return mine[0]
         if mine:
             what = "time" if kind == "time" else "bandwidth"
             raise NoPlanError(_several([names[place] for place in mine], what, ours))
-        statistics |= dict.fromkeys(meanings[place].statistic for place in found)
-        if len(found) == 1 and not choices.statistic:
-            return found[0]
+        statistics |= dict.fromkeys(meanings[place].statistic for place in places)
+        if len(places) == 1 and not choices.statistic:
+            return places[0]
     if statistics:
         known = " or ".join(statistics)
         raise NoPlanError(f"has no {wanted} of times; choose --statistic {known}")

@@ -59,8 +59,8 @@ def facts_of_command(command: str, identity: Mapping[str, str]) -> dict[str, str
         facts["nodes"] = nodes[1]
     if (window := _WINDOW.search(command)) and window[1] != _USUAL_WINDOW:
         facts["window_size"] = window[1]
-    if found := _DATATYPE.search(options):
-        datatype = f"MPI_{found[1].upper().removeprefix('MPI_')}"
+    if match := _DATATYPE.search(options):
+        datatype = f"MPI_{match[1].upper().removeprefix('MPI_')}"
         facts |= {} if datatype in _USUAL_DATATYPES else {"datatype": datatype}
     if kernel.startswith("osu_"):
         places = {"accelerator": _ACCELERATOR, "buffers": _BUFFERS}
@@ -73,8 +73,8 @@ def facts_of_command(command: str, identity: Mapping[str, str]) -> dict[str, str
 def _settings(launcher: str) -> str:
     """Return the settings of the MPI library and what lies below it that a launcher is given."""
     given = {
-        found["name"] or _MCA + found["mca"]: (found["value"] or found["of_mca"]).strip("'\"")
-        for found in _SETTINGS.finditer(launcher)
+        match["name"] or _MCA + match["mca"]: (match["value"] or match["of_mca"]).strip("'\"")
+        for match in _SETTINGS.finditer(launcher)
     }
     known = sorted(f"{name}={value}" for name, value in given.items() if name in known_settings())
     text = " ".join(known)

@@ -118,7 +118,7 @@ def read(path: Path, around: Surroundings) -> Measurements:
             failures.append(error)
     if not parts:
         raise failures[0] if failures else InputError(path, "has no table of messages; add one")
-    found = measurements.concat(parts)
+    measured = measurements.concat(parts)
     sentences = [f"{error}: the table is skipped" for error in failures]
     if len(tables) > 1:
         first_lines = ", ".join(str(table.line) for table in tables[:4])
@@ -128,10 +128,12 @@ def read(path: Path, around: Surroundings) -> Measurements:
             f" each is a curve of its own ({TABLE} = 1, 2, ...)"
         )
     if sentences:
-        first = found.runs.index[0]
-        before = found.runs.loc[first, "warnings"]
-        found.runs.loc[first, "warnings"] = "\n".join([*([before] if before else []), *sentences])
-    return found
+        first = measured.runs.index[0]
+        before = measured.runs.loc[first, "warnings"]
+        measured.runs.loc[first, "warnings"] = "\n".join(
+            [*([before] if before else []), *sentences]
+        )
+    return measured
 
 
 def _left_out(lines: Sequence[str], tables: Sequence[_Drawn]) -> Iterator[Problem]:
@@ -231,7 +233,7 @@ def _grid(texts: Sequence[str], border: int) -> tuple[_Drawn | None, int]:
 
 
 def _simple(lines: Sequence[str], border: int) -> tuple[_Drawn | None, int]:
-    starts = [found.start() for found in re.finditer(r"=+", lines[border])]
+    starts = [match.start() for match in re.finditer(r"=+", lines[border])]
     ends = [*starts[1:], None]
 
     def cells(line: str) -> list[str]:

@@ -79,20 +79,20 @@ def read(path: Path, around: Surroundings) -> Measurements:
         assert reader is not None
         beside = replace(around, said={**around.said, **labels})
         try:
-            found = reader.read(path, beside, text.text.encode())
+            measured = reader.read(path, beside, text.text.encode())
         except InputError as error:
             what = str(error).removeprefix(f"{path}").lstrip(": ")
             failures.append(InputError(path, f"in the text {text.place}: {what}"))
             continue
-        said = found.runs["warnings"]
+        said = measured.runs["warnings"]
         said = said.str.replace(f"{path}: ", f"{path}: in the text {text.place}: ", regex=False)
-        found.runs["warnings"] = said.astype(object).where(said.notna(), None)
-        parts.append(found)
+        measured.runs["warnings"] = said.astype(object).where(said.notna(), None)
+        parts.append(measured)
     if not parts:
         raise failures[0]
-    found = measurements.concat(parts)
-    found.not_taken.extend(str(error) for error in failures)
-    return found
+    measured = measurements.concat(parts)
+    measured.not_taken.extend(str(error) for error in failures)
+    return measured
 
 
 def _values(path: Path) -> Any:

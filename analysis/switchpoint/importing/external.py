@@ -141,10 +141,10 @@ def as_measurements(
 def _day_of(path: Path, data: bytes) -> str:
     """Return the day that a `# Date` line names, or the day (UTC) of the file's last change."""
     days = {
-        f"{found['year'].decode()}-{_MONTHS.index(found['month'].lower()) // 3 + 1:02}"
-        f"-{int(found['day']):02}"
-        for found in _DATE.finditer(data)
-        if found["month"].lower() in _MONTH_NAMES
+        f"{match['year'].decode()}-{_MONTHS.index(match['month'].lower()) // 3 + 1:02}"
+        f"-{int(match['day']):02}"
+        for match in _DATE.finditer(data)
+        if match["month"].lower() in _MONTH_NAMES
     }
     if len(days) == 1 and is_start(day := days.pop()):
         return day

@@ -92,9 +92,9 @@ def read(path: Path, around: Surroundings, data: bytes | None = None) -> Measure
     problems: list[Problem] = []
     for run in _runs(printed_lines(path, data)):
         of_run = list(_parts(run, wanted or "", problems))
-        if not of_run and (found := [*run.summary.values(), *run.details.values()]):
+        if not of_run and (values := [*run.summary.values(), *run.details.values()]):
             what = f"the results have no {around.choices.statistic} of times: they are skipped"
-            problems.append(Problem(found[0][1].number, what))
+            problems.append(Problem(values[0][1].number, what))
         parts += of_run
     if not parts and not problems:
         what = "has no latency or bandwidth of HPCC's b_eff; let the benchmark run to its end"
@@ -129,21 +129,21 @@ def _runs(lines: Iterable[Line]) -> Iterator[_Run]:
 
 def _results(text: str, is_detail: bool) -> dict[tuple[_Curve, str], float]:
     """Return the times in microseconds that a line says, by curve and kind."""
-    if found := _SUMMARY.fullmatch(text):
-        curve = _curve(found["ring"] or "", found["statistic"] or "Avg", found["what"])
-        unit = 1.0 if found["what"] == "Latency" else 1e3
-        return _timed(curve, found["what"], float(found["value"]) * unit)
-    if is_detail and (found := _PINGPONG.fullmatch(text)):
+    if match := _SUMMARY.fullmatch(text):
+        curve = _curve(match["ring"] or "", match["statistic"] or "Avg", match["what"])
+        unit = 1.0 if match["what"] == "Latency" else 1e3
+        return _timed(curve, match["what"], float(match["value"]) * unit)
+    if is_detail and (match := _PINGPONG.fullmatch(text)):
         times: dict[tuple[_Curve, str], float] = {}
         for statistic in _OF_BANDWIDTHS:
-            unit = 1e3 if found["what"] == "Latency" else 1.0
-            curve = _curve("", statistic, found["what"])
-            times |= _timed(curve, found["what"], float(found[statistic]) * unit)
+            unit = 1e3 if match["what"] == "Latency" else 1.0
+            curve = _curve("", statistic, match["what"])
+            times |= _timed(curve, match["what"], float(match[statistic]) * unit)
         return times
-    if is_detail and (found := _RING.fullmatch(text)):
-        curve = _curve(found["ring"], "Avg", "Latency")
-        latency = _timed(curve, "Latency", float(found["Latency"]) * 1e3)
-        return latency | _timed(curve, "Bandwidth", float(found["Bandwidth"]))
+    if is_detail and (match := _RING.fullmatch(text)):
+        curve = _curve(match["ring"], "Avg", "Latency")
+        latency = _timed(curve, "Latency", float(match["Latency"]) * 1e3)
+        return latency | _timed(curve, "Bandwidth", float(match["Bandwidth"]))
     return {}
 
 

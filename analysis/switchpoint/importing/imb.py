@@ -99,8 +99,8 @@ def _leave_out_wrong_rows(table: Table) -> Iterator[Problem]:
         disagreeing(size, _numbers(table, rows, name), rate, _steps(table, rows, name), rate_step)
         for name in times
     ]
-    found = np.flatnonzero(np.logical_and.reduce(wrong)).tolist() if wrong else []
-    for place in sorted((whole[n] for n in found), reverse=True):
+    places = np.flatnonzero(np.logical_and.reduce(wrong)).tolist() if wrong else []
+    for place in sorted((whole[n] for n in places), reverse=True):
         yield Problem(table.lines[place], DISAGREES, kernel)
         del table.rows[place], table.lines[place]
 

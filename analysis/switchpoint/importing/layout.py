@@ -110,9 +110,9 @@ class PathPattern:
             if len(candidate) < len(self.parts):
                 continue
             pairs = zip(self.parts, candidate, strict=False)  # deeper folders do not matter
-            found = [match for part, text in pairs if (match := part.fullmatch(text))]
-            if len(found) == len(self.parts):
-                return {name: text for match in found for name, text in match.groupdict().items()}
+            matches = [match for part, text in pairs if (match := part.fullmatch(text))]
+            if len(matches) == len(self.parts):
+                return {name: text for match in matches for name, text in match.groupdict().items()}
         return None
 
 
@@ -136,17 +136,17 @@ def names_by_pattern(
     """
     files = list(files)
     unused = dict.fromkeys(patterns)
-    found: dict[Path, dict[str, str]] = {}
+    by_path: dict[Path, dict[str, str]] = {}
     for path, relative in files:
         for pattern in patterns:
             if (names := pattern.names(relative)) is not None:
                 unused.pop(pattern, None)
-                if path not in found:
-                    found[path] = names
+                if path not in by_path:
+                    by_path[path] = names
                     _check_names(pattern, relative, names)
     for pattern in unused:
         raise _error(pattern.text, _why_unused(pattern, [relative for _, relative in files]))
-    return found
+    return by_path
 
 
 def _check_names(pattern: PathPattern, relative: PurePath, names: dict[str, str]) -> None:

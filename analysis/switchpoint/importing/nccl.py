@@ -95,10 +95,10 @@ class _Grammar:
         """Return what a line is, if it is no plain row."""
         if names := _NAMES.fullmatch(text):
             self.names = names["names"].split()
-            found = {"kernel": self.kernel} if self.kernel else {}
+            facts = {"kernel": self.kernel} if self.kernel else {}
             if self.ranks:
-                found["processes"] = str(len(self.ranks))
-            return Title(found)
+                facts["processes"] = str(len(self.ranks))
+            return Title(facts)
         if _UNITS.fullmatch(text) and self.names:
             return _heading(self.names, text.lstrip("# ").split())
         if rank := _RANK.match(text):
@@ -118,8 +118,8 @@ def program(text: str) -> str | None:
     >>> program("srun ./build/all_reduce_perf -b 8"), program("perf stat ls")
     ('all_reduce', None)
     """
-    found = _PROGRAM.search(text)
-    return found["name"] if found else None
+    match = _PROGRAM.search(text)
+    return match["name"] if match else None
 
 
 def _heading(names: list[str], units: list[str]) -> Heading:

@@ -35,18 +35,18 @@ def read(path: Path, around: Surroundings) -> Measurements:
     try:
         report = parse_json(data)
         shared = _of_run(report)
-        found = pd.DataFrame(list(_times(report["results"], problems)))
+        times = pd.DataFrame(list(_times(report["results"], problems)))
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         what = f"is a damaged report of nccl-tests ({error}); copy it again"
         raise InputError(path, what) from None
-    if found.empty:
+    if times.empty:
         raise InputError(path, "is a report of nccl-tests without times; measure again")
-    size = found["size_bytes"].to_numpy(dtype=float)
+    size = times["size_bytes"].to_numpy(dtype=float)
     check_sizes(path, size, np.ones(len(size), dtype="int64"))
-    good = are_times(found["time_us"].to_numpy(dtype=float))
+    good = are_times(times["time_us"].to_numpy(dtype=float))
     if not good.any():
         raise InputError(path, "is a report of nccl-tests without usable times; measure again")
-    samples = found[good].reset_index(drop=True).assign(**shared)
+    samples = times[good].reset_index(drop=True).assign(**shared)
     names = [str(name) for name in samples if name not in ("size_bytes", "time_us", "iterations")]
     samples[names] = samples[names].astype("category")
     samples["size_bytes"] = samples["size_bytes"].astype("int64")
@@ -62,8 +62,8 @@ def read(path: Path, around: Surroundings) -> Measurements:
 def _of_run(report: dict[str, Any]) -> dict[str, str]:
     """Return the identity that all results of a report have."""
     names: dict[str, str] = {}
-    if found := program(str(next(iter(report.get("args") or [""])))):
-        names["kernel"] = f"nccl_{found}"
+    if name := program(str(next(iter(report.get("args") or [""])))):
+        names["kernel"] = f"nccl_{name}"
     devices = (report.get("config") or {}).get("devices") or []
     if devices:
         names["processes"] = str(len(devices))

@@ -235,8 +235,8 @@ def _heading(text: str, identity: dict[str, str]) -> Part | None:
 def _facts(patterns: dict[str, re.Pattern[str]], line: str) -> dict[str, str]:
     if not line.startswith("#"):
         return {}
-    found = {name: pattern.search(line) for name, pattern in patterns.items()}
-    return {name: match[1] for name, match in found.items() if match is not None}
+    matches = {name: pattern.search(line) for name, pattern in patterns.items()}
+    return {name: match[1] for name, match in matches.items() if match is not None}
 
 
 def _plain(table: Table) -> Iterator[Table]:

@@ -105,9 +105,9 @@ class _Grammar:
             names_of_columns = _NAME.findall(text)
             known = _COLUMNS.choose(names_of_columns, "") is not None
             return Heading(names_of_columns, "" if known else "are not known")
-        found = {
+        facts = {
             _FACTS[fact["name"]]: fact["value"]
             for fact in _FACT.finditer(text)
             if fact["name"] in _FACTS
         }
-        return Fact(found) if found else None
+        return Fact(facts) if facts else None

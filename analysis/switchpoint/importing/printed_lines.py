@@ -110,7 +110,7 @@ def _split(line: str, within: re.Pattern[str]) -> Iterator[tuple[str, bool]]:
     if "#" not in line and "<std" not in line:
         yield line, True
         return
-    places = [found.start() for found in itertools.islice(within.finditer(line), _MOST_PARTS)]
+    places = [match.start() for match in itertools.islice(within.finditer(line), _MOST_PARTS)]
     places = [place for place in places if line[:place].strip()]
     for start, end in zip([0, *places], [*places, None], strict=True):
         yield line[start:end], end is None

@@ -89,8 +89,8 @@ def find_tables(lines: Iterable[Line], grammar: Grammar) -> tuple[list[Table], l
     started = False
     alone: dict[str, bool] = {}
     for line in lines:
-        if not line.text[:1].isdigit() and (found := _COMMAND.search(line.text)):
-            command = found[0]
+        if not line.text[:1].isdigit() and (match := _COMMAND.search(line.text)):
+            command = match[0]
             since_rows = {command} if started else since_rows | {command}
             started = False
             alone[command] = len(since_rows) == 1

@@ -109,8 +109,8 @@ def read_files(
     """
     files = find_files(paths, patterns)
     gathered = read_found(files.found, progress)
-    found = gathered.measurements
-    return Gathered(found and tell_apart(found), files.failures + gathered.failures)
+    measurements = gathered.measurements
+    return Gathered(measurements and tell_apart(measurements), files.failures + gathered.failures)
 
 
 def read_found(files: Iterable[Found], progress: Callable[[], object] = lambda: None) -> Gathered:
@@ -143,12 +143,12 @@ def _read(file: Found, above: FolderLabels) -> Measurements:
                 place = path.absolute()
                 layout = reframe_names(place) if file.names is None else {}
                 said = (file.names or {}) | above.of(place.parent)
-                found = reader.read(path, Surroundings(said, layout, file.choices))
+                measured = reader.read(path, Surroundings(said, layout, file.choices))
                 if reader is not bundle:  # its runs were not built beside it
-                    found = lock.attach(found, path.parent)
-                if problem := problem_of(found):
+                    measured = lock.attach(measured, path.parent)
+                if problem := problem_of(measured):
                     raise InputError(path, f"{problem}; measure again, or correct it")
-                return found
+                return measured
     except InputError:
         raise
     except Exception as error:  # an unexpected error affects only this file

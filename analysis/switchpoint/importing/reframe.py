@@ -100,12 +100,12 @@ def read(path: Path, around: Surroundings) -> Measurements:
 
 def _few(path: Path, rows: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
     """Return all rows or values; raises InputError if there are too many."""
-    found = list(itertools.islice(rows, LOG_VALUES + 1))
-    if len(found) > LOG_VALUES:
+    first = list(itertools.islice(rows, LOG_VALUES + 1))
+    if len(first) > LOG_VALUES:
         raise InputError(
             path, f"has more than {LOG_VALUES:,} values; split it, for example by year"
         )
-    return found
+    return first
 
 
 def _report_rows(path: Path, data: bytes) -> Iterator[dict[str, Any]]:

@@ -116,7 +116,7 @@ def _sessions(values: pd.DataFrame, identity: list[str]) -> list[tuple[str, int]
     points = zip(*(values[name].astype(object) for name in (*identity, "size_bytes")), strict=True)
     session: dict[str, int] = {}
     seen: dict[str, set[Hashable]] = {}
-    found: list[tuple[str, int]] = []
+    sessions: list[tuple[str, int]] = []
     by_row = itertools.groupby(
         zip(values["row"], values["kernel"], points, strict=True), lambda v: v[:2]
     )
@@ -126,8 +126,8 @@ def _sessions(values: pd.DataFrame, identity: list[str]) -> list[tuple[str, int]
             session[test] = session.get(test, 0) + 1
             seen[test] = set()
         seen[test].update(now)
-        found += [(test, session.get(test, 0))] * len(now)
-    return found
+        sessions += [(test, session.get(test, 0))] * len(now)
+    return sessions
 
 
 def _taken_for_sizes(variables: Iterable[str]) -> list[str]:

@@ -116,11 +116,11 @@ def _by_line(path: Path, data: bytes, problems: list[Problem]) -> Iterator[dict[
     ]
     last_fields = [line.split("|") for _, line in lines]
     for place, (number, line) in enumerate(lines, start=1):
-        found = _LINE.fullmatch(line)
-        if found is None:
+        match = _LINE.fullmatch(line)
+        if match is None:
             problems.append(Problem(number, f"'{line[:40]}' is no row of a log: it is skipped"))
             continue
-        fields = [field.strip() for field in found["rest"].split("|")]
+        fields = [field.strip() for field in match["rest"].split("|")]
         if place == len(lines) and not data.endswith((b"\n", b"\r")):
             *others, last = last_fields
             if not is_whole(last[-1], [other[-1] for other in others if len(other) == len(last)]):
@@ -134,7 +134,7 @@ def _by_line(path: Path, data: bytes, problems: list[Problem]) -> Iterator[dict[
             what = "no value such as |bandwidth=12.5|: the row is skipped"
             problems.append(Problem(number, what))
             continue
-        yield {"job_completion_time": found["time"]} | test_of(found["info"]) | row
+        yield {"job_completion_time": match["time"]} | test_of(match["info"]) | row
 
 
 def _row_of(fields: list[str]) -> tuple[dict[str, Any] | None, str]:
@@ -146,8 +146,8 @@ def _row_of(fields: list[str]) -> tuple[dict[str, Any] | None, str]:
     variable = unit = odd = ""
     reference: re.Match[str] | None = None
     for field in fields:
-        if found := _REFERENCE.fullmatch(field):
-            reference, unit = found, found["unit"] or unit
+        if match := _REFERENCE.fullmatch(field):
+            reference, unit = match, match["unit"] or unit
         elif field.startswith("jobid="):
             row["jobid"] = field.removeprefix("jobid=")
         elif not variable and (value := _VALUE.fullmatch(field)):
@@ -175,7 +175,7 @@ def test_of(info: str) -> dict[str, str]:
     >>> test_of("Lat %size=8 /52e1ce98 @alpha:cpu+gnu")["partition"]
     'cpu'
     """
-    found = _ON.fullmatch(info.strip()) or _AT.fullmatch(info.strip())
-    if found is None:
+    match = _ON.fullmatch(info.strip()) or _AT.fullmatch(info.strip())
+    if match is None:
         return {}
-    return {name: text for name, text in found.groupdict().items() if text}
+    return {name: text for name, text in match.groupdict().items() if text}

@@ -76,5 +76,5 @@ def wall_clock(row: dict[str, Any]) -> str | None:
     '2026-11-21T14:43:30'
     """
     text = str(row.get("job_completion_time") or "")
-    found = re.match(r"(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d:\d\d)", text)
-    return f"{found[1]}T{found[2]}" if found else text or time_utc(row)
+    match = re.match(r"(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d:\d\d)", text)
+    return f"{match[1]}T{match[2]}" if match else text or time_utc(row)

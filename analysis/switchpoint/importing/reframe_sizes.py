@@ -54,12 +54,12 @@ def parts_of_name(variable: str) -> Name:
     >>> parts_of_name("latency_64KiB"), parts_of_name("latency")
     (Name(metric='latency', size=65536.0, unit='KiB'), Name(metric='latency', size=None, unit=''))
     """
-    found = _SIZED.fullmatch(variable)
-    if found is None:
+    match = _SIZED.fullmatch(variable)
+    if match is None:
         return Name(variable)
-    size = float(found["number"]) * SCALES[found["scale"].lower()]
-    unit = found["scale"] + found["i"] + (found["byte"] or "")
-    return Name(found["metric"].rstrip("_-"), size, unit)
+    size = float(match["number"]) * SCALES[match["scale"].lower()]
+    unit = match["scale"] + match["i"] + (match["byte"] or "")
+    return Name(match["metric"].rstrip("_-"), size, unit)
 
 
 def which_are_sizes(names: Sequence[Name], tests: Iterable[str]) -> list[bool]:

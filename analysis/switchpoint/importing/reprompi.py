@@ -153,11 +153,11 @@ def _plan(path: Path, columns: list[str], around: Surroundings) -> Plan:
         name: STATISTICS.get(name.removesuffix(_TIME).rstrip("_"), "avg") for name in columns
     }
     wanted = around.choices.statistic
-    found = next((name for name, what in statistics.items() if what == (wanted or "avg")), None)
-    if found is None and not wanted:
-        found = next(iter(statistics), None)
-    if found is None:
+    column = next((name for name, what in statistics.items() if what == (wanted or "avg")), None)
+    if column is None and not wanted:
+        column = next(iter(statistics), None)
+    if column is None:
         known = " or ".join(dict.fromkeys(statistics.values()))
         raise InputError(path, f"has no {wanted} of times; choose --statistic {known}")
-    statistic = statistics[found] if statistics[found] != "avg" else ""
-    return Plan([found], "time_us", metric_scale=1e6, statistic=statistic)
+    statistic = statistics[column] if statistics[column] != "avg" else ""
+    return Plan([column], "time_us", metric_scale=1e6, statistic=statistic)

@@ -71,9 +71,9 @@ def _lines(lines: Iterable[Line]) -> Iterator[Line]:
         if row is None:
             yield line
             continue
-        found = [f"{name}={value}" for name, value in _VARIABLE.findall(row["variables"])
+        loops = [f"{name}={value}" for name, value in _VARIABLE.findall(row["variables"])
                  if name != _COUNT]  # fmt: skip
-        if (said := " ".join([title, *found])) != variables:
+        if (said := " ".join([title, *loops])) != variables:
             variables = said
             yield replace(line, text=said)
         yield replace(line, text=" ".join(row[name] for name in _FIELDS))
@@ -97,10 +97,10 @@ class _Grammar:
         """Return what a line is, if it is no plain row."""
         if title := _TITLE.match(text):
             name = re.sub(r"\W+", "_", _LOOPS.sub("", title["name"])).lower()
-            found = dict(_VARIABLE.findall(text[title.end() :]))
-            if "nodes" in found:
-                found["processes"] = found.pop("nodes")
-            return Title({"kernel": f"skampi_{name}"} | found, list(_FIELDS))
+            loops = dict(_VARIABLE.findall(text[title.end() :]))
+            if "nodes" in loops:
+                loops["processes"] = loops.pop("nodes")
+            return Title({"kernel": f"skampi_{name}"} | loops, list(_FIELDS))
         if text == _CUT:
             return Lost("the result has no end, so rows may be missing")
         if "kernel" in identity and _BROKEN_ROW.fullmatch(text):

@@ -63,7 +63,7 @@ def suggest(paths: Iterable[Path]) -> list[Suggestion]:
     InputError
         If a path is not a folder, or nothing is found below folders that need names.
     """
-    found: dict[int, Counter[tuple[str, ...]]] = {}
+    by_depth: dict[int, Counter[tuple[str, ...]]] = {}
     paths = list(paths)
     for root in paths:
         if not root.is_dir():
@@ -74,11 +74,11 @@ def suggest(paths: Iterable[Path]) -> list[Suggestion]:
                 continue
             if is_recognised(file.path):
                 folders = tuple(map(path_text, below.parts[:-1]))
-                found.setdefault(len(folders), Counter())[folders] += 1
-    if not found:
+                by_depth.setdefault(len(folders), Counter())[folders] += 1
+    if not by_depth:
         what = "has no result in a folder that needs a name: `switchpoint import` without --path"
         raise InputError(paths[0], what)
-    return sorted(map(_suggestion, found.values()), key=lambda each: -each.files)
+    return sorted(map(_suggestion, by_depth.values()), key=lambda each: -each.files)
 
 
 def _suggestion(folders: Counter[tuple[str, ...]]) -> Suggestion:

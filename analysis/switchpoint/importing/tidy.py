@@ -358,7 +358,11 @@ def _short_rows(path: Path, data: bytes, rows: list[int], width: int, separator:
     texts = [lines[row].decode("utf-8", errors="replace") for row in rows]
     fields = csv.reader(texts, skipinitialspace=True, delimiter=separator)
     try:
-        return [row for row, found in zip(rows, fields, strict=False) if len(found) < width]
+        return [
+            row
+            for row, fields_of_row in zip(rows, fields, strict=False)
+            if len(fields_of_row) < width
+        ]
     except csv.Error as error:
         raise InputError(path, f"{error}; shorten it, or remove its row") from None
 

@@ -35,12 +35,12 @@ def in_bytes_per_us(unit: str) -> float | None:
     >>> in_bytes_per_us("MB/s"), in_bytes_per_us("Gb/s"), in_bytes_per_us("mbps")
     (1.0, 125.0, None)
     """
-    found = _BANDWIDTH.fullmatch(unit.strip())
-    if found is None or is_ambiguous(unit):
+    match = _BANDWIDTH.fullmatch(unit.strip())
+    if match is None or is_ambiguous(unit):
         return None
-    thousand = 1024.0 if found["binary"] else 1000.0
-    in_bits = found["unit"] == "b" or found["unit"].lower().startswith("bit")
-    per_second: float = thousand ** _SCALES[found["scale"].lower()] / (8 if in_bits else 1)
+    thousand = 1024.0 if match["binary"] else 1000.0
+    in_bits = match["unit"] == "b" or match["unit"].lower().startswith("bit")
+    per_second: float = thousand ** _SCALES[match["scale"].lower()] / (8 if in_bits else 1)
     return per_second / 1e6
 
 
@@ -53,9 +53,9 @@ def is_ambiguous(unit: str) -> bool:
     >>> is_ambiguous("mbps"), is_ambiguous("MB/S"), is_ambiguous("Mbps"), is_ambiguous("kb/s")
     (True, True, False, False)
     """
-    found = _BANDWIDTH.fullmatch(unit.strip())
-    if found is None or len(found["unit"]) > 1:
+    match = _BANDWIDTH.fullmatch(unit.strip())
+    if match is None or len(match["unit"]) > 1:
         return False
-    scale = found["scale"] + found["binary"]
+    scale = match["scale"] + match["binary"]
     text = unit.strip()
     return (text.islower() and scale not in ("", "k")) or (text.isupper() and scale != "")

@@ -31,7 +31,7 @@ class Difference:
 
 def differences(recipe: Recipe) -> list[Difference]:
     """Compare this machine with the machine of the run."""
-    return [found for found in _compared(recipe) if found.there != found.here]
+    return [difference for difference in _compared(recipe) if difference.there != difference.here]
 
 
 def _compared(recipe: Recipe) -> Iterator[Difference]:
@@ -78,8 +78,8 @@ def _compared_lock(lock: Lock) -> Iterator[Difference]:
         return
     version = program_output(spack, "--version", seconds=60).split()[:1]
     yield Difference("Spack", lock.spack_version, "".join(version))
-    found = program_output(spack, "location", "--install-dir", f"/{lock.root.hash}", seconds=60)
-    if not found.startswith("/"):
+    prefix = program_output(spack, "location", "--install-dir", f"/{lock.root.hash}", seconds=60)
+    if not prefix.startswith("/"):
         yield Difference(
             f"Spack's store: /{lock.root.hash[:7]}", "installed", "not installed: build it"
         )
@@ -90,8 +90,8 @@ def _cpu_model() -> str:
         text = Path("/proc/cpuinfo").read_text(encoding="utf-8")
     except OSError:
         return "unknown"
-    found = re.search(r"^model name\s*:\s*(.+)$", text, re.MULTILINE)
-    return found[1].strip() if found else "unknown"
+    match = re.search(r"^model name\s*:\s*(.+)$", text, re.MULTILINE)
+    return match[1].strip() if match else "unknown"
 
 
 def _compiler() -> str:

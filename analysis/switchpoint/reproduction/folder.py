@@ -20,7 +20,7 @@ from switchpoint.whole_files import hidden_beside
 
 
 def lay_out(
-    recipe: Recipe, folder: str | os.PathLike[str], found: list[Difference] | None = None
+    recipe: Recipe, folder: str | os.PathLike[str], differences: list[Difference] | None = None
 ) -> Path:
     """Write a folder that builds and runs the run again, completely or not at all.
 
@@ -50,7 +50,7 @@ def lay_out(
                 (whole / "site").mkdir()
                 externals = yaml.safe_dump(spack_packages(recipe.lock), sort_keys=False)
                 (whole / "site/packages.yaml").write_text(externals, encoding="utf-8")
-            (whole / "README.md").write_text(readme_text(recipe, found), encoding="utf-8")
+            (whole / "README.md").write_text(readme_text(recipe, differences), encoding="utf-8")
             (whole / "header.json").write_text(json.dumps(recipe.header, indent=1) + "\n")
             script = whole / "run.sh"
             script.write_text(script_text(recipe), encoding="utf-8")

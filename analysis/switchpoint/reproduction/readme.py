@@ -75,9 +75,9 @@ def _build(recipe: Recipe) -> str:
     )
 
 
-def _table(found: list[Difference]) -> str:
-    rows = "\n".join(f"| {d.topic} | {_plain(d.there)} | {_plain(d.here)} |" for d in found)
-    return f"| | there | here |\n|---|---|---|\n{rows}" if found else "No known difference."
+def _table(differences: list[Difference]) -> str:
+    rows = "\n".join(f"| {d.topic} | {_plain(d.there)} | {_plain(d.here)} |" for d in differences)
+    return f"| | there | here |\n|---|---|---|\n{rows}" if differences else "No known difference."
 
 
 def _wrapper(recipe: Recipe) -> str:

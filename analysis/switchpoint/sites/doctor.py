@@ -91,13 +91,13 @@ def examine() -> Iterator[Fact]:
 
 def _mpi() -> Iterator[Fact]:
     """Return which MPI each compiler wrapper on the path compiles for."""
-    found = mpi_libraries()
-    for path, library in found.items():
+    libraries = mpi_libraries()
+    for path, library in libraries.items():
         wrapper = Path(path).name
         state = "ok" if library else "poor"
         fix = "" if library else f"see what `{wrapper} -show` prints; it may be partly installed"
         yield Fact(f"MPI: {wrapper}", state, f"{library or 'unknown'}, {path}", fix)
-    if not found:
+    if not libraries:
         yield Fact(
             "MPI", "missing", "no mpicc on the path",
             "apt install openmpi-bin libopenmpi-dev, or load your site's MPI module",
@@ -213,24 +213,24 @@ def _namespaces() -> Fact:
 
 def _cores() -> Fact:
     allowed, online = len(os.sched_getaffinity(0)), os.cpu_count() or 1
-    found = f"{allowed} of {online} cores are allowed"
+    state = f"{allowed} of {online} cores are allowed"
     if allowed < 2:
         return Fact(
-            "CPU binding", "poor", found,
+            "CPU binding", "poor", state,
             "two ranks will share a core and wait for each other: allow two (taskset, cpuset)",
         )  # fmt: skip
-    return Fact("CPU binding", "ok", found)
+    return Fact("CPU binding", "ok", state)
 
 
 def _clock() -> Fact:
     source = _read("/sys/devices/system/clocksource/clocksource0/current_clocksource")
-    found = f"{source or 'unknown source'}, smallest step {_clock_step_ns()} ns"
+    state = f"{source or 'unknown source'}, smallest step {_clock_step_ns()} ns"
     if source in _SLOW_CLOCKS:
         return Fact(
-            "clock", "poor", found,
+            "clock", "poor", state,
             "boot with clocksource=tsc if the processor's counter is steady",
         )  # fmt: skip
-    return Fact("clock", "ok", found)
+    return Fact("clock", "ok", state)
 
 
 def _clock_step_ns() -> int:
@@ -270,13 +270,13 @@ def noise() -> Fact:
     others = max(_busy_seconds() - busy - (time.process_time() - own), 0.0) / seconds
     cores = os.cpu_count() or 1
     share = lost * 1e-9 / seconds
-    found = (
+    state = (
         f"other work took {100 * share:.1f} % of {_NOISE_SECONDS} s and {others:.1f} of {cores}"
         f" cores; {switches} involuntary context switches, load {os.getloadavg()[0]:.1f}"
     )
     if share > _NOISY or cores - others < min(cores, 2) - _BUSY_CORES:
-        return Fact("noise", "poor", found, "end other programs, then measure")
-    return Fact("noise", "ok", found)
+        return Fact("noise", "poor", state, "end other programs, then measure")
+    return Fact("noise", "ok", state)
 
 
 def _busy_seconds() -> float:

@@ -90,8 +90,8 @@ def module_names() -> list[str]:
 
 def _ask(lines: Iterable[str], cc: str, modules: list[str]) -> Compiler:
     wrapper = shlex.quote(cc)
-    found = f'echo "@path $(command -v {wrapper})"'
-    done = _bash([*lines, found, f"{wrapper} {' '.join(PREPROCESS)}"])
+    command = f'echo "@path $(command -v {wrapper})"'
+    done = _bash([*lines, command, f"{wrapper} {' '.join(PREPROCESS)}"])
     if done.returncode == 3 and "@module " in done.stderr:
         said, _, number = done.stderr.rpartition("@module ")
         module = modules[int(number)]

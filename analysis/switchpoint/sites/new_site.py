@@ -134,8 +134,8 @@ def _with_slurm(
 
 def _with_environments(settings: str, slurm: Slurm, said: list[str]) -> str:
     """Replace the template's MPIs by those of this machine."""
-    found = list(propose_environments())
-    if not found:
+    environments = list(propose_environments())
+    if not environments:
         said.append(
             "no MPI compiler wrapper on the path or in a module: edit the environments yourself"
         )
@@ -147,7 +147,7 @@ def _with_environments(settings: str, slurm: Slurm, said: list[str]) -> str:
         for block in re.findall(r"        \{\n.*?\n        \},\n", blocks, re.DOTALL)
     }
     written = []
-    for environment in found:
+    for environment in environments:
         family = environment.family
         block = by_family.get(family) or by_family["mpich"].replace('"mpich"', f'"{family}"')
         block = fill(block, "modules", json.dumps(environment.modules))
@@ -160,7 +160,7 @@ def _with_environments(settings: str, slurm: Slurm, said: list[str]) -> str:
             f"environment: {family}, {environment.mpi.name} {environment.mpi.version} by "
             f"{environment.cc}{loads}"
         )
-    families = json.dumps([environment.family for environment in found])
+    families = json.dumps([environment.family for environment in environments])
     return fill(head, "environs", families) + start + "".join(written) + end + tail
 
 

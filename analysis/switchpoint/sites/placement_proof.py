@@ -34,32 +34,32 @@ def contradictions(
         is also a contradiction: a placement is proved or it is not.
     """
     ranks = header["ranks"]
-    found = []
+    sentences = []
 
     nodes = {str(rank["host"]) for rank in ranks}
     if len(nodes) != placement.nodes:
-        found.append(f"asked for {placement.nodes} node(s), but ran on {_listing(nodes)}")
+        sentences.append(f"asked for {placement.nodes} node(s), but ran on {_listing(nodes)}")
 
     if placement.nodes > 1:
         switches = {switch_of(rank, switch_from_node_name) for rank in ranks}
         if None in switches:
-            found.append(
+            sentences.append(
                 "the ranks' switches are not known: Slurm gave no topology address; "
                 "set switch_from_node_name in the site's placements.yaml"
             )
         elif len(switches) != placement.switches:
-            found.append(
+            sentences.append(
                 f"asked for {placement.switches} switch(es), but ran under {_listing(switches)}"
             )
 
-    found += _shared_cores(ranks)
+    sentences += _shared_cores(ranks)
 
     path, evidence = path_taken(header, footer)
     if path != placement.path:
-        found.append(
+        sentences.append(
             f"asked for the path '{placement.path}', but bytes went by '{path}' ({evidence})"
         )
-    return [*found, *_fabric_not_used(header, footer)]
+    return [*sentences, *_fabric_not_used(header, footer)]
 
 
 def _fabric_not_used(header: Mapping[str, Any], footer: Mapping[str, Any]) -> list[str]:

@@ -150,8 +150,8 @@ def _placement_problems(placement: Placement, slurm: Slurm) -> Iterator[tuple[st
                 "; ".join([*([out] if out else []), f"usable nodes are {_some(usable)}"]),
             )
     if placement.nodes > 1:
-        for found, fix in _switch_problems(placement, set(usable), slurm.switches):
-            yield "switches" if placement.switches > 1 else "scheduler_options", found, fix
+        for problem, fix in _switch_problems(placement, set(usable), slurm.switches):
+            yield "switches" if placement.switches > 1 else "scheduler_options", problem, fix
 
 
 def _switch_problems(
@@ -189,8 +189,8 @@ def _out_of_use(nodes: Iterable[Node]) -> str:
 def option(options: Any, long: str, short: str) -> str | None:
     """Return the value of a scheduler's option in any of its spellings."""
     words = " ".join(map(str, options))
-    found = re.search(rf"(?:^|\s)(?:{long}(?:=|\s+)|{short}\s*)(\S+)", words)
-    return found[1].strip("'\"") if found else None
+    match = re.search(rf"(?:^|\s)(?:{long}(?:=|\s+)|{short}\s*)(\S+)", words)
+    return match[1].strip("'\"") if match else None
 
 
 def _some(names: Iterable[str], most: int = 6) -> str:

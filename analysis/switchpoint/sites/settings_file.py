@@ -131,8 +131,8 @@ def _load(site: Site) -> Iterator[Fact]:
             same = complaint.file.resolve() == site.placements.resolve()
             file = site.placements if same else complaint.file  # with the user's name for it
             place = file if line is None else f"{file}:{line}"
-            found, _, fix = message.partition("; ")
-            yield problem(place, found, fix or "see the reference of placements", "files")
+            problem_text, _, fix = message.partition("; ")
+            yield problem(place, problem_text, fix or "see the reference of placements", "files")
 
 
 def _does_not_load(site: Site, error: BaseException) -> Fact:

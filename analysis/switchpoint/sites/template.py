@@ -24,10 +24,10 @@ def without_placement(placements: str, name: str) -> str:
 
 def split_placement(placements: str, name: str) -> tuple[str, str, str]:
     """Return the text before a placement, the placement itself, and the text after it."""
-    found = re.search(rf"^  {name}:\n(?:(?:    .*)?\n)*", placements, re.MULTILINE)
-    if found is None:
+    match = re.search(rf"^  {name}:\n(?:(?:    .*)?\n)*", placements, re.MULTILINE)
+    if match is None:
         return placements, "", ""
-    return placements[: found.start()], found[0], placements[found.end() :]
+    return placements[: match.start()], match[0], placements[match.end() :]
 
 
 def fill(text: str, key: str, value: str) -> str:

@@ -108,8 +108,8 @@ def _judge(case: dict[str, str] | None, output: str, prefix: Path) -> Fact:
             "wait longer with --wait, or submit nothing with --no-trial",
         )  # fmt: skip
     reason = reason.removeprefix("sanity error: ")
-    found, _, fix = reason.partition("; fix: ")
-    return Fact("trial", "missing", _shortened(found), fix or f"see {prefix}")
+    problem, _, fix = reason.partition("; fix: ")
+    return Fact("trial", "missing", _shortened(problem), fix or f"see {prefix}")
 
 
 def _shortened(text: str, most: int = 300) -> str:

@@ -145,7 +145,7 @@ def find_mpis(facts: list[Fact]) -> list[External]:
     would run plain ``mpicc`` there, a link that may name any of them, so each of these gets a
     prefix of its own in `prefixes`, with programs that run the suffixed ones.
     """
-    found: dict[tuple[str, str], External] = {}
+    by_prefix: dict[tuple[str, str], External] = {}
     for mpicc in _in_path("mpicc") + _in_path("mpicc.*"):
         if "alternatives" in str(mpicc.readlink() if mpicc.is_symlink() else ""):
             facts.append(
@@ -176,8 +176,8 @@ def find_mpis(facts: list[Fact]) -> list[External]:
             external.shims = {
                 program.stem: program for program in mpicc.parent.glob(f"mpi*{mpicc.suffix}")
             }
-        found.setdefault((mpi.name, mpi.version), external)
-    return list(found.values())
+        by_prefix.setdefault((mpi.name, mpi.version), external)
+    return list(by_prefix.values())
 
 
 def _in_path(pattern: str) -> list[Path]:

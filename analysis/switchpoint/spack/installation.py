@@ -58,8 +58,8 @@ def examine_spack(site: Path | None = None) -> Iterator[Fact]:
     try:
         path, version = find_spack()
     except SpackError as error:
-        found, _, fix = error.problem.partition("; ")
-        yield Fact("Spack", "missing", found, fix)
+        problem, _, fix = error.problem.partition("; ")
+        yield Fact("Spack", "missing", problem, fix)
         return
     yield Fact("Spack", "ok", f"{version.split()[0]}, {path}")
     options = [] if site is None else ["-C", str(site)]

@@ -150,10 +150,10 @@ def may_be_made(place: Path) -> bool:
 
 def prefixes_of_site(packages: dict[str, Any]) -> set[Path]:
     """Return the prefixes and compilers' folders that the ``packages`` of a site name."""
-    found: set[Path] = set()
+    prefixes: set[Path] = set()
     for entry in packages.values():
         for external in (entry or {}).get("externals") or []:
             compilers = (external.get("extra_attributes") or {}).get("compilers") or {}
-            found |= {Path(external["prefix"])} if external.get("prefix") else set()
-            found |= {Path(path) for path in compilers.values()}
-    return found
+            prefixes |= {Path(external["prefix"])} if external.get("prefix") else set()
+            prefixes |= {Path(path) for path in compilers.values()}
+    return prefixes

@@ -98,7 +98,7 @@ def lacks(packages: dict[str, Any], package: str) -> bool:
     return not entry.get("buildable", True) and not entry.get("externals")
 
 
-def complete(packages: dict[str, Any], found: list[External]) -> dict[str, Any]:
+def complete(packages: dict[str, Any], externals: list[External]) -> dict[str, Any]:
     """Add what was found for each package that is neither built nor named by the site itself."""
     completed = dict(packages)
     # One target for all builds of a site; the plainest is what a build without Spack has.
@@ -106,14 +106,14 @@ def complete(packages: dict[str, Any], found: list[External]) -> dict[str, Any]:
     without = [
         f"~{LIBRARY_VARIANTS[package]}"
         for package in LIBRARIES
-        if lacks(packages, package) and package not in {external.package for external in found}
+        if lacks(packages, package) and package not in {external.package for external in externals}
     ]
     if without:
         # Spack would search for a build that nothing here provides.
         own = completed.get(KERNELS) or {}
         completed[KERNELS] = {"variants": " ".join(without), **own}
     for package in packages:
-        entries = [external.entry() for external in found if external.package == package]
+        entries = [external.entry() for external in externals if external.package == package]
         if lacks(packages, package) and entries:
             completed[package] = {**packages[package], "externals": entries}
     return completed
@@ -144,8 +144,8 @@ def check_packages(
             )
         for external in (named.get(package) or {}).get("externals", []):
             if problem := problem_of_named(package, external):
-                found, _, fix = problem.partition("; ")
-                yield Fact(package, state, f"{external['spec']}: {found}", fix, place)
+                what, _, fix = problem.partition("; ")
+                yield Fact(package, state, f"{external['spec']}: {what}", fix, place)
     if wanted is None:
         return
     entry = packages.get(wanted.package) or {}
@@ -197,8 +197,8 @@ def problem_of_named(package: str, external: dict[str, Any]) -> str | None:
 def _mpicc_of_modules(modules: list[str]) -> Path | None:
     """The mpicc that modules put into PATH, in a login shell, which knows `module`."""
     load = f"module load {shlex.join(modules)} >/dev/null 2>&1 && command -v mpicc"
-    found = program_output("bash", "-lc", load, seconds=30).strip().splitlines()
-    return Path(found[-1]) if found and found[-1].startswith("/") else None
+    lines = program_output("bash", "-lc", load, seconds=30).strip().splitlines()
+    return Path(lines[-1]) if lines and lines[-1].startswith("/") else None
 
 
 def problem_of_external(node: Node, site_prefixes: Collection[Path] = ()) -> str | None:

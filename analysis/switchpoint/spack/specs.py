@@ -54,7 +54,7 @@ class Request:
     def compilers(self) -> list[tuple[str, str | None]]:
         """Packages that the root is to use directly, with the constraint on each version."""
         direct = self.dependencies.partition("^")[0]
-        return [(found["name"], found["version"]) for found in _COMPILER.finditer(direct)]
+        return [(match["name"], match["version"]) for match in _COMPILER.finditer(direct)]
 
     def with_commit(self, commit: str) -> str:
         """The same spec, of that commit of the branch main."""

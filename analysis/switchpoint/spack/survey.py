@@ -77,24 +77,24 @@ def survey(site: Path | None, mpi: str | None = None) -> Survey:
     """
     packages = {} if site is None else read_packages(site)
     facts: list[Fact] = []
-    found: list[External] = []
+    externals: list[External] = []
     if site is None or any(lacks(packages, package) for package in packages):
-        found = [
+        externals = [
             *find_tools(), *find_libraries(), *find_process_managers(), *find_mpis(facts)
         ]  # fmt: skip
     if site is None:
         packages = {"c": {"require": ["gcc"]}, "cxx": {"require": ["gcc"]}}
-        names = [*TOOLS, *(external.package for external in found)]
+        names = [*TOOLS, *(external.package for external in externals)]
         packages |= {name: {"buildable": False} for name in dict.fromkeys(names)}
-    for external in found:
+    for external in externals:
         own = f"; prefix of its own: {external.prefix}" if external.shims else ""
         facts.append(Fact(external.package, "ok", f"{external.version}, by {external.origin}{own}"))
     named = {name: entry for name, entry in packages.items() if (entry or {}).get("externals")}
-    packages = complete(packages, found)
+    packages = complete(packages, externals)
     place = "" if site is None else str(site / "packages.yaml")
     # The prefixes of what was found here are only made when they are written.
     facts += check_packages(named, packages, mpi, place)
-    return Survey(packages, found, facts, site)
+    return Survey(packages, externals, facts, site)
 
 
 def write(surveyed: Survey, folder: Path) -> Path:

@@ -67,13 +67,13 @@ class StoreFiles:
         self.check_access(start)
         with self._refusals("{}; choose another --store"):
             if self.local:
-                found = _files_below(start)
+                paths = _files_below(start)
             else:
                 self.system.invalidate_cache()  # others write too
-                found = self.system.find(start) if self.system.isdir(start) else []
+                paths = self.system.find(start) if self.system.isdir(start) else []
         return sorted(
             path
-            for path in found
+            for path in paths
             if path.endswith(".parquet") and not path.rpartition("/")[2].startswith(".")
         )
 

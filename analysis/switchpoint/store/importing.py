@@ -189,9 +189,9 @@ def _encode_together(store_url: str, earlier: Earlier, part: list[Found]) -> _En
     gathered = read_found(part)
     if gathered.measurements is None:
         return _Encoded([], no_values(), [], gathered.failures)
-    found = without_earlier(gathered.measurements, store_url, earlier)
-    batches = [Encoded.of(found)] if len(found.runs) else []
-    return _Encoded(batches, found.single_values, found.warnings, gathered.failures)
+    measurements = without_earlier(gathered.measurements, store_url, earlier)
+    batches = [Encoded.of(measurements)] if len(measurements.runs) else []
+    return _Encoded(batches, measurements.single_values, measurements.warnings, gathered.failures)
 
 
 def _joined(parts: list[_Encoded]) -> _Encoded:

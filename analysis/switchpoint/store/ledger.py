@@ -198,15 +198,15 @@ def _is_empty(column: pa.DataType) -> bool:
 
 def _content(table: pa.Table) -> npt.NDArray[np.uint64]:
     """Return a hash of each row's content. Columns without a value do not count."""
-    found = np.zeros(len(table), np.uint64)
+    digest = np.zeros(len(table), np.uint64)
     for name in table.schema.names:
         column = table[name]
         text = pa.types.is_dictionary(column.type) or pa.types.is_string(column.type)
         values: pd.Series[Any] = (column if text else column.cast(pa.float64())).to_pandas()
         own = pd.util.hash_pandas_object(values, index=False).to_numpy()
         salt = np.uint64(int.from_bytes(hashlib.sha256(name.encode()).digest()[:8], "little"))
-        found += np.where(values.isna(), np.uint64(0), pd.util.hash_array(own ^ salt))
-    return found
+        digest += np.where(values.isna(), np.uint64(0), pd.util.hash_array(own ^ salt))
+    return digest
 
 
 def _in_order(table: pa.Table, time: str) -> pa.Table:

@@ -39,8 +39,8 @@ def _restorable(stored: StoredRuns, encoded: Encoded) -> set[str]:
     if not any(gone.values()):
         return set()
     offered = {table: encoded.run_ids(table) for table in _PARTS}
-    found = {run for table in _PARTS for run in gone[table] & offered[table]}
+    runs = {run for table in _PARTS for run in gone[table] & offered[table]}
     for table in _PARTS:
-        if poorer := found - offered[table]:  # such as a bundle's, which has no samples
-            found -= stored.with_rows(table, poorer)
-    return found
+        if poorer := runs - offered[table]:  # such as a bundle's, which has no samples
+            runs -= stored.with_rows(table, poorer)
+    return runs

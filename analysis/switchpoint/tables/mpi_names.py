@@ -41,10 +41,10 @@ def _glued_name(library: str) -> str | None:
 
     Intel's digits are a year and an update, the others' are major, minor and patch.
     """
-    found = _GLUED.fullmatch(library.strip())
-    if found is None:
+    match = _GLUED.fullmatch(library.strip())
+    if match is None:
         return None
-    key, digits = re.sub(r"[^a-z0-9]", "", found["name"].lower()), found["digits"]
+    key, digits = re.sub(r"[^a-z0-9]", "", match["name"].lower()), match["digits"]
     name = "HPE MPT" if key.endswith("mpt") else _MPI_NAMES[key]
     if key == "mpich" and digits == "2":  # a library of its own, before MPICH 3
         return None
@@ -77,11 +77,11 @@ def mpi_name(library: str) -> str:
         return glued
     if intel := _INTEL.search(library):
         return f"Intel MPI {'.'.join(filter(None, intel.groups()))}"
-    found = _MPI.search(library)
-    if found is None:
+    match = _MPI.search(library)
+    if match is None:
         return library.split(",")[0].strip()[:40] or "unknown MPI"
-    name = _MPI_NAMES[re.sub(r"[^a-z0-9]", "", found["name"].lower())]
-    return f"{name} {found['version']}" if found["version"] else name
+    name = _MPI_NAMES[re.sub(r"[^a-z0-9]", "", match["name"].lower())]
+    return f"{name} {match['version']}" if match["version"] else name
 
 
 def is_library(name: str) -> bool:

@@ -28,10 +28,10 @@ def bytes_of(text: object) -> int | None:
     >>> bytes_of("64k"), bytes_of(65536), bytes_of("auto"), bytes_of("9" * 400)
     (65536, 65536, None, None)
     """
-    found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([kKmMgG]?)[iI]?[bB]?", str(text).strip())
-    if found is None:
+    match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([kKmMgG]?)[iI]?[bB]?", str(text).strip())
+    if match is None:
         return None
-    size_bytes = float(found[1]) * SCALES[found[2].lower()]
+    size_bytes = float(match[1]) * SCALES[match[2].lower()]
     return int(size_bytes) if math.isfinite(size_bytes) else None
 
 

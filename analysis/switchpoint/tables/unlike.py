@@ -95,9 +95,9 @@ def _times(measurements: Measurements, foreign: pd.DataFrame) -> pd.DataFrame:
     by = [*names, "size_bytes"]
     middle = table.groupby(by, dropna=False, observed=True, sort=False)["time_us"].median()
     days = foreign.set_index("run_id")["date"].astype(object)
-    found = middle.reset_index()
-    found["run_id"] = found["run_id"].astype(object)
-    return found.assign(date=found["run_id"].map(days).fillna(""))
+    times = middle.reset_index()
+    times["run_id"] = times["run_id"].astype(object)
+    return times.assign(date=times["run_id"].map(days).fillna(""))
 
 
 def _groups(rows: pd.DataFrame, factor: float) -> tuple[list[list[str]], float]:

@@ -85,11 +85,11 @@ def is_start(text: str) -> bool:
     >>> is_start("2026-11-21"), is_start("2026-11-21T10:00:00Z"), is_start("2026-02-30")
     (True, True, False)
     """
-    found = _START.fullmatch(text)
-    if found is None:
+    match = _START.fullmatch(text)
+    if match is None:
         return False
     try:
-        datetime.fromisoformat(f"{found['day']}T{found['time'] or '00:00'}")
+        datetime.fromisoformat(f"{match['day']}T{match['time'] or '00:00'}")
     except ValueError:  # for example 30 February
         return False
     return True
@@ -101,11 +101,11 @@ def whole_start(text: str) -> str:
     >>> whole_start("2026-11-21T10:00"), whole_start("2026-11-21T10:00:07.5+00:00")
     ('2026-11-21T10:00:00Z', '2026-11-21T10:00:07.5Z')
     """
-    found = _START.fullmatch(text)
-    if found is None or found["time"] is None:
+    match = _START.fullmatch(text)
+    if match is None or match["time"] is None:
         return text
-    seconds = "" if found["seconds"] else ":00"
-    return f"{found['day']}T{found['time']}{seconds}{found['fraction'] or ''}Z"
+    seconds = "" if match["seconds"] else ":00"
+    return f"{match['day']}T{match['time']}{seconds}{match['fraction'] or ''}Z"
 
 
 def _of_samples(samples: pd.DataFrame, runs: list[dict[Hashable, Any]]) -> Iterator[str]:

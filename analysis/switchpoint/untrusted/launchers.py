@@ -205,10 +205,10 @@ def _options(words: Sequence[str], known: Mapping[str, _Option]) -> list[str] | 
     options: list[str] = []
     rest = list(words)
     while rest:
-        found = _first_option(rest, known)
-        if found is None:
+        first = _first_option(rest, known)
+        if first is None:
             return None
-        name, values, given, rest = found
+        name, values, given, rest = first
         options += _written(name, values, known) or given
     return options
 
