@@ -125,7 +125,7 @@ _ONE_BY_ONE = ("--mode=repeated", "--sizes=1:1M/1")
 
 #: What a model is fitted to.
 PING_PONGS = [
-    *(Step("pingpong", nodes, ("--mode=send,stream,bistream", "--window=16", "--sizes=1:4M/2"))
+    *(Step("pingpong", nodes, ("--mode=send,stream,bistream", "--window=16", "--sizes=1:1M/2"))
       for nodes in ("AA", "AB")),
     *(Step("zoom", nodes, ("--mode=late", "--sizes=1:1M")) for nodes in ("AA", "AB")),
     *(Step("broadcast", nodes, _ONE_BY_ONE) for nodes in ("AB", "ABC")),
@@ -184,10 +184,10 @@ def _steps() -> Iterator[Step]:
 
 
 def _passes(program: str) -> tuple[str, ...]:
-    """Return how often; a ring's steps follow each other, so that they are timed together."""
+    """Return how often; what is repeated in turn is timed together, so that it starts in time."""
     if program == "zoom":
         return ("--passes=2",)
-    return (*_ONCE, "--block-time=50000") if program == "ring" else _ONCE
+    return (*_ONCE, "--block-time=2000") if program in ("pingpong", "ring") else _ONCE
 
 
 def simulate(truth: Network, step: Step, record: Path) -> None:

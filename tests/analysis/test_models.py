@@ -28,6 +28,7 @@ from switchpoint import (
     save_model,
 )
 from switchpoint.models.applications import rated_by
+from switchpoint.models.calibration import calibrated
 from switchpoint.models.compute_rates import compute_rates
 from switchpoint.models.eager_limits import probed_limits
 from switchpoint.models.gaps import prediction_gaps
@@ -737,6 +738,68 @@ def test_a_point_beyond_its_interval_is_a_finding(
     assert finding["evidence"]["looks_like"].startswith(like)
     assert finding["confidence"] > 0.99
     json.dumps(finding)
+
+
+def biased_rings(seed: int, sizes: range) -> Measurements:
+    """Rings of which each takes about 1.35 times as long as the model has it."""
+    factors = np.exp(np.random.default_rng(seed).normal(0.3, 0.2, len(sizes)))
+    times = {
+        ("alternate", size): factor * (5000 + 2 * truth_us(HOSTS, size))
+        for size, factor in zip(sizes, factors, strict=True)
+    }
+    arguments = ["--grain=10000", "--serial", "0"]
+    return Launches().run("ring", times, arguments=arguments, grain_us="10000").measurements()
+
+
+def test_a_calibrated_interval_contains_nine_of_ten_times_that_were_not_used(
+    model: SiteModel,
+) -> None:
+    known, others = (
+        biased_rings(1, range(1000, 40_000, 100)),
+        biased_rings(2, range(0, 40_000, 170)),
+    )
+    right = calibrated(model, known)
+
+    inside = {
+        name: compared["measured_us"]
+        .between(compared["predicted_low_us"], compared["predicted_high_us"])
+        .mean()
+        for name, used in (("not", model), ("calibrated", right))
+        for compared in [compare_with(used, others, "ring")]
+    }
+
+    assert inside["not"] < 0.3
+    assert 0.85 <= inside["calibrated"] <= 0.95
+    [error] = right.errors
+    assert (error.pattern, error.ranks, error.points, error.crowded) == ("ring", 2, 390, False)
+
+
+def test_the_command_calibrates_and_prints_the_interval(
+    model_file: Path, tmp_path: Path, switchpoint: Run
+) -> None:
+    Store(tmp_path / "store").add(site().measurements())
+    rings = biased_rings(1, range(1000, 40_000, 4000))
+    for table in (rings.samples, rings.runs):
+        table["run_id"] = "f" * 32
+    rings.samples["run_id"] = rings.samples["run_id"].astype("category")
+    Store(tmp_path / "store").add(rings)
+    output = tmp_path / "m.yaml"
+
+    fitted = switchpoint("model", "fit", "--store", tmp_path / "store", "-o", output, "--calibrate")
+    words = ["ring", "--placement", HOSTS, "--mode", "alternate", "--option", "grain=10000"]
+    rows = [
+        json.loads(switchpoint("model", "predict", model, *words, "--json").stdout)["predictions"][
+            1
+        ]
+        for model in (model_file, output)
+    ]
+
+    assert fitted.exit_code == 0, fitted.output
+    assert "ring, 2 ranks: measured" in fitted.stdout
+    assert [row["time_us"] for row in rows] == pytest.approx([rows[0]["time_us"]] * 2, rel=0.01)
+    assert rows[1]["high_us"] > 1.3 * rows[0]["high_us"]
+    assert "no ring by 2 ranks was measured" in "".join(rows[0]["notes"])
+    assert "model's own error" not in "".join(rows[1]["notes"])
 
 
 def test_the_command_compares_with_a_store(

@@ -77,6 +77,13 @@ class Link:
             self._costs[size_bytes] = self._cost(size_bytes)
         return self._costs[size_bytes]
 
+    @property
+    def knows_order(self) -> bool:
+        """Whether messages to several receivers were measured."""
+        return self.sender is not None and bool(
+            self.sender.in_order_bytes or self.sender.shared_bytes
+        )
+
     def both_ways(self) -> float:
         """Return how many times as much both directions together carry as one of them: 1 to 2."""
         if self.stream is None or self.bistream is None:
@@ -115,7 +122,7 @@ class Link:
 
     def _shares(self, size_bytes: int) -> bool:
         """Return whether messages to several receivers share the link, as of the nearest size."""
-        if self.sender is None or not self.sender.shared_bytes:
+        if self.sender is None or not self.knows_order:
             return False
         known = [(size, True) for size in self.sender.shared_bytes]
         known += [(size, False) for size in self.sender.in_order_bytes]

@@ -176,7 +176,7 @@ def predict_one(
         notes.append("no bistream was measured; both directions of a link are taken as independent")
     notes += dict.fromkeys([*links[0].notes, *links[1].notes])
     between, mpi = links[1], links[1].alone.mpi
-    condition = condition_of(problem.kernel, layout, senders=between.sender is not None)
+    condition = condition_of(problem.kernel, layout, senders=between.knows_order)
     error, limited = error_of(model, condition, mpi, oversubscribed=layout.oversubscribed)
     notes += [limited] if limited else []
     return Prediction(times, notes, spans, mpi, error)

@@ -262,7 +262,8 @@ class _Simulation:
         def end_bytes() -> None:
             port.end(message.receiver, self.now_us)
             self.after(cost.latency_us, lambda: self._arrive(message))
-            _end(message.sent)
+            if cost.returns_us is None:
+                _end(message.sent)
             self.after(0.0, lambda: self._send_next(port))
 
         self.after(cost.busy_us, start_bytes)
