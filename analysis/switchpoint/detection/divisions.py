@@ -16,13 +16,18 @@ from switchpoint.tables.sweeps import Floats, Indices
 class Divisions:
     """All divisions of a curve into pieces, and their probabilities.
 
+    They may be weighed under several assumptions at once, which have the leading axes of the
+    arrays; the probabilities are then the mean over the assumptions.
+
     Parameters
     ----------
-    evidence : array of float, shape (n, n)
+    evidence : array of float, shape (..., n, n)
         Of the piece from row index to column index, as in `PieceTable`.
-    odds : array of float, shape (n,)
+    odds : array of float, shape (..., n)
         Logarithm of the odds, before the data, of a boundary just before each size. The first is
         not used.
+    assumed : array of float, shape (...)
+        Logarithm of the odds of each assumption, before the data.
 
     Attributes
     ----------
@@ -32,55 +37,58 @@ class Divisions:
         Logarithm of the sum over all divisions: how well they explain the curve together.
     """
 
-    def __init__(self, evidence: Floats, odds: Floats) -> None:
-        n = len(odds)
-        pieces = evidence + np.r_[0.0, odds[1:]][:, None]
-        best = np.r_[0.0, np.full(n, -np.inf)]  # the best division of the sizes before each index
+    def __init__(self, evidence: Floats, odds: Floats, assumed: Floats | float = 0.0) -> None:
+        n = odds.shape[-1]
+        rows = odds[..., None].copy()
+        rows[..., 0, :] = 0.0
+        pieces = (evidence + rows).reshape(-1, n, n)
+        count = len(pieces)
+        best = np.full((count, n + 1), -np.inf)  # the best division of the sizes before each index
+        best[:, 0] = 0.0
         for first in range(n):
-            ahead = best[first + 1 :]
-            np.maximum(ahead, best[first] + pieces[first, first:], out=ahead)
+            ahead = best[:, first + 1 :]
+            np.maximum(ahead, best[:, first, None] + pieces[:, first, first:], out=ahead)
         # Relative to the best, all sums are of moderate size.
-        pieces += best[:n, None]
-        pieces -= best[1:]
+        pieces += best[:, :n, None]
+        pieces -= best[:, None, 1:]
         np.exp(pieces, out=pieces)
-        before, after = np.r_[1.0, np.zeros(n)], np.ones(n + 1)
+        before, after = np.zeros((count, n + 1)), np.ones((count, n + 1))
+        before[:, 0] = 1.0
         for first in range(n):
-            before[first + 1 :] += before[first] * pieces[first, first:]
+            before[:, first + 1 :] += before[:, first, None] * pieces[:, first, first:]
         for first in range(n - 1, -1, -1):
-            after[first] = pieces[first, first:] @ after[first + 1 :]
-        self.total = float(best[n] + np.log(before[n]))
-        self.here = before[:n] * after[:n] / before[n]
+            row = pieces[:, first, first:]
+            after[:, first] = np.einsum("ij,ij->i", row, after[:, first + 1 :])
+        totals = best[:, n] + np.log(before[:, n]) + np.ravel(assumed)
+        self.total = float(np.logaddexp.reduce(totals))
+        before *= (np.exp(totals - self.total) / before[:, n])[:, None]
+        self.here = (before[:, :n] * after[:, :n]).sum(axis=0)
         self.here[0] = 0.0
         # The probability of each piece, and then of any piece that begins at the row's size or
         # before it, and ends at the column's size or after it.
-        pieces *= before[:n, None] / before[n]
-        pieces *= after[1:]
-        np.cumsum(pieces, axis=0, out=pieces)
-        from_the_end = pieces[:, ::-1]
+        pieces *= before[:, :n, None]
+        pieces *= after[:, None, 1:]
+        mean = pieces[0] if count == 1 else pieces.sum(axis=0)
+        np.cumsum(mean, axis=0, out=mean)
+        from_the_end = mean[:, ::-1]
         np.cumsum(from_the_end, axis=1, out=from_the_end)
-        self._undivided = pieces
+        self._undivided = mean
 
     @classmethod
-    def averaged(cls, parts: Iterable[tuple[Divisions, float]]) -> Divisions:
+    def averaged(cls, parts: Iterable[Divisions]) -> Divisions:
         """Return the mean of the divisions of one curve under several assumptions.
 
-        Parameters
-        ----------
-        parts
-            The divisions under each assumption, and the logarithm of its odds before the data.
-            Divisions are large, so no two are needed at once.
+        Divisions of many sizes are large, so `parts` may compute each when it is needed.
         """
         several = iter(parts)
-        mean, odds = next(several)
-        mean.total += odds
-        for part, odds in several:
-            total = part.total + odds
-            both = np.logaddexp(mean.total, total)
-            share = np.exp(total - both)
-            for one, other in ((mean.here, part.here), (mean._undivided, part._undivided)):
-                one *= 1 - share
+        mean = next(several)
+        for part in several:
+            both = np.logaddexp(mean.total, part.total)
+            share = np.exp(part.total - both)
+            for own, other in ((mean.here, part.here), (mean._undivided, part._undivided)):
+                own *= 1 - share
                 other *= share
-                one += other
+                own += other
             mean.total = float(both)
         return mean
 

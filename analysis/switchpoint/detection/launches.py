@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -19,6 +19,8 @@ from switchpoint.detection.outliers import large, outliers
 from switchpoint.detection.segments import PieceTable
 from switchpoint.tables.sweeps import Floats
 
+_Part = TypeVar("_Part")
+
 #: A curve of fewer sizes is not searched.
 FEWEST_SIZES = 6
 
@@ -29,6 +31,9 @@ MOST_SIZES = 2000
 #: What is computed of curves with at most so many sizes is kept between the steps of a search. It
 #: costs up to 12 MB for each launch, and 2 MB for each of its noises.
 _SIZES_KEPT = 500
+
+#: Divisions under several noises are weighed at once, if they have so few pieces together.
+_ENTRIES_AT_ONCE = 250_000
 
 #: Before the data, a curve has this many boundaries on average, anywhere with the same probability.
 #: So few that noise alone, of 1 to 20 % over 20 to 200 sizes, shows a finding in at most 3 curves
@@ -171,10 +176,15 @@ class _Weighed:
         before = self._rare + (1 - self._rare) * elsewhere
         # The divisions of a curve are weighed by odds, which are relative to no boundary at all.
         of_number = np.log(self._shares) + np.log1p(-before[:, 1:]).sum(axis=1)
+        odds, evidence = _log_odds(before), self._under_each_noise()
+        at_once = max(_ENTRIES_AT_ONCE // (len(odds) * len(self._size) ** 2), 1)
         return Divisions.averaged(
-            (Divisions(evidence, odds), of_noise + of_boundaries)
-            for evidence, of_noise in self._under_each_noise()
-            for odds, of_boundaries in zip(_log_odds(before), of_number, strict=True)
+            Divisions(
+                np.stack([table for table, _ in several])[:, None],
+                odds,
+                np.array([of_noise for _, of_noise in several])[:, None] + of_number,
+            )
+            for several in _in_groups(evidence, at_once)
         )
 
     def _under_each_noise(self) -> Iterable[tuple[Floats, float]]:
@@ -275,3 +285,9 @@ def _jumps_elsewhere(
 
 def _log_odds(probability: Floats | float) -> Floats:
     return np.asarray(np.log(probability / (1 - probability)))
+
+
+def _in_groups(parts: Iterable[_Part], count: int) -> Iterator[list[_Part]]:
+    rest = iter(parts)
+    while group := [*itertools.islice(rest, count)]:
+        yield group
