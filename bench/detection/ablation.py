@@ -281,6 +281,7 @@ KEPT = {
     },
     "of time and memory": {
         *("launches.FEWEST_SIZES", "launches.MOST_SIZES", "launches._SIZES_KEPT"),
+        "launches._ENTRIES_AT_ONCE",
         *("search.CURVES_AT_ONCE", "search.WORTH_A_POOL", "search.LAUNCHES_TOGETHER"),
         "segments._ROWS_AT_ONCE",
     },
