@@ -154,7 +154,7 @@ def reach_tables(reached: pd.DataFrame) -> Iterator[Table]:
         )
         for row in none_for_nulls(reached).to_dict("records")
     ]
-    headings = [*map(heading, names), "launches", *numbers, "time jumps between"]
+    headings = [*map(heading, names), "launches", *numbers, "time jumps at"]
     yield Table("reach-table", headings, rows)
 
 

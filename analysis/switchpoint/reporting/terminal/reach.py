@@ -77,7 +77,7 @@ def _print_rows(console: Console, rows: pd.DataFrame, words: list[str]) -> None:
         printed.add_column(heading, justify="right", no_wrap=True)
     has_switches = rows["switches"].notna().any()
     if has_switches:
-        printed.add_column("time jumps between")
+        printed.add_column("time jumps at")
     for row in none_for_nulls(rows).to_dict("records"):
         printed.add_row(
             *(safe_text(row[name] or "-") for name in words),
