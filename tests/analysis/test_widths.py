@@ -74,13 +74,3 @@ def test_what_a_verb_prints_fits(recorded: Path, verb: str, columns: int | None)
     assert [line for line in wide if not COPIED.match(line)] == []
     if columns is None:
         assert [line for line in lines if line != line.rstrip()] == []
-
-
-def test_a_width_that_columns_names_holds_in_a_pipe(recorded: Path) -> None:
-    words = ["reach", "--switches", "--store", f"{recorded}/store"]
-
-    done = CliRunner().invoke(app, words, env={"COLUMNS": "80", "TTY_COMPATIBLE": "0"})
-
-    assert done.exit_code == 0, done.stderr
-    assert max(map(len, done.stdout.splitlines())) <= 80
-    assert all(line == line.rstrip() for line in done.stdout.splitlines())

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from typing import Any
 
@@ -97,9 +96,8 @@ def _breaks(words: str, most: int) -> list[int]:
 
 
 def most_width(console: Console) -> int:
-    """Return the width of the terminal or of COLUMNS, or of the longest line in a pipe."""
-    has_width = console.is_terminal or "COLUMNS" in os.environ
-    return console.width if has_width else MOST_CHARACTERS
+    """Return the width of the terminal, or of the longest line in a pipe."""
+    return console.width if console.is_terminal else MOST_CHARACTERS
 
 
 def _show_stacked(console: Console, table: Table, most: int) -> None:
