@@ -45,7 +45,7 @@ TESTS = Path(__file__).parent
 def pytest_configure(config: pytest.Config) -> None:
     """Make the markers known, and let sessions of `make` in this folder wait for each other."""
     os.environ.setdefault("SESSION_WAIT_S", "600")
-    # The command has two dozen verbs, and its options are read anew for each run in a test.
+    # The command has two dozen verbs, and its options are read again for each run in a test.
     setattr(typer.testing, "_get_command", functools.cache(typer.testing._get_command))  # noqa: B010
     for name, meaning in MARKERS.items():
         config.addinivalue_line("markers", f"{name}: {meaning}")
