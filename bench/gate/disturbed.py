@@ -24,7 +24,7 @@ START = datetime(2026, 1, 1, 2, tzinfo=timezone.utc)
 
 #: The session from which a permanent change lasts, and the sessions that are judged.
 CHANGED = 32
-JUDGED = range(CHANGED - 1, CHANGED + 3)
+JUDGED = range(CHANGED - 2, CHANGED + 4)
 
 #: Each curve's place: MPI, placement, mode, pair of nodes.
 MPIS = ["MPICH", "Open MPI"]

@@ -11,8 +11,8 @@ Usage: .venv/bin/python bench/gate/yardstick.py [--held-out] [--baseline] [--pro
            --before also the gate of another version, whose folder `analysis` it is; with --public
            also the tables of `public.py` for this folder)
 
-A history has 60 curves and 38 sessions; four sessions are judged in turn, with a change from the
-second of them on. `first` is the share of the changed curves that a failing finding names in the
+A history has 60 curves and 38 sessions; six sessions are judged in turn, with a change from the
+third of them on. `first` is the share of the changed curves that a failing finding names in the
 first session that has the change, `third` in the first three, `metric` how many of them with the
 right metric, `findings` how many fail in that session (the aim is one). `false` counts curves in
 failing findings that name no curve which is off in that session, in 1,000 curve-sessions. `covers`
