@@ -195,9 +195,8 @@ def explained(
     shapes, way = curves.shapes, 1.0 if cause[0].effect > 0 else -1.0
     reach = np.full(len(shapes.size), -np.inf)
     if cause[0].metric != NOISE:
-        segments = np.unique(
-            curves.parameters.table["segment"].to_numpy()[np.concatenate([c.rows for c in cause])]
-        )
+        rows = np.concatenate([change.rows for change in cause])
+        segments = np.unique(curves.parameters.table["segment"].to_numpy()[rows])
         levels = curves.parameters.by_segment(len(shapes.segment_curve))
         for segment in segments.tolist():
             changes = [level[segment, -1] for level in levels if np.isfinite(level[segment, -1])]
@@ -219,7 +218,9 @@ def explained(
 
 def _around(shapes: Shapes, segment: int) -> slice:
     """Return the places of a segment and of those beside it in its curve."""
-    same = shapes.segment_curve == shapes.segment_curve[segment]
-    first, last = np.flatnonzero(same)[[0, -1]]
-    low, high = max(segment - 1, first), min(segment + 1, last)
+    curve = shapes.segment_curve
+    low, high = (
+        beside if 0 <= beside < len(curve) and curve[beside] == curve[segment] else segment
+        for beside in (segment - 1, segment + 1)
+    )
     return slice(*np.searchsorted(shapes.segment, [low, high + 1]).tolist())
