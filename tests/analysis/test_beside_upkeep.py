@@ -18,7 +18,7 @@ from typer.testing import Result
 Run = Callable[..., Result]
 
 #: After each of so many first listings files are joined, then after ever fewer of the others.
-_EACH = 9
+_EACH = 4
 
 VERBS = [
     "store ls", "store verify", "store prune", "detect", "claims", "gate --session=night-2",
@@ -81,7 +81,7 @@ def test_files_that_are_joined_after_any_listing_change_no_answer(
         answers.append((done.exit_code, said.replace(str(url), "")))  # without how far it is
         assert answers[-1] == answers[0] or (verb == "store prune" and busy), joined_at
         listings = count if joined_at == 0 else listings
-        joined_at += 1 if joined_at < _EACH else joined_at // 4
+        joined_at += 1 if joined_at < _EACH else joined_at // 2
     assert len(answers) > 1
 
 
