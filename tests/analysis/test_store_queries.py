@@ -29,9 +29,10 @@ RUNS = [
 ]
 
 
-@pytest.fixture(params=["folder", "memory"])
-def nights(request: pytest.FixtureRequest, tmp_path: Path) -> Store:
-    """A store of `RUNS`, each from an import of its own."""
+@pytest.fixture(scope="module", params=["folder", "memory"])
+def nights(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Store:
+    """A store of `RUNS`, each from an import of its own, for tests that only read it."""
+    tmp_path = tmp_path_factory.mktemp("nights")
     memory = f"memory://{uuid.uuid4().hex}"
     store = Store(memory if request.param == "memory" else tmp_path / "results")
     for number, (start, site, session) in enumerate(RUNS, start=1):
