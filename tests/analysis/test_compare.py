@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import shutil
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -239,19 +240,20 @@ def test_libraries_are_compared_where_both_selections_name_one(tmp_path: Path) -
     assert found.ranges["faster"].iloc[0] == "A"
 
 
-@pytest.fixture
-def store(tmp_path: Path) -> str:
-    """Two sessions of one launch, each of two placements, of a site."""
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """Two sessions of one launch, each of two placements, of a site; for tests that only read."""
+    folder = tmp_path_factory.mktemp("sessions")
     for day in (20, 21):
         for place in ("one_node", "two_nodes"):
             write_record(
-                tmp_path / f"{day}-{place}.record",
+                folder / f"{day}-{place}.record",
                 run_id=f"{day}{'abc'[len(place) % 2]}".ljust(32, "0"),
                 start_utc=f"2026-11-{day}T10:00:00.000000Z",
                 labels={"site": "here", "placement": place, "session": f"night-{day}"},
             )
-    import_files([tmp_path], Store(tmp_path / "results"))
-    return str(tmp_path / "results")
+    import_files([folder], Store(folder / "results"))
+    return str(folder / "results")
 
 
 @pytest.mark.parametrize(
@@ -310,7 +312,8 @@ def test_a_bad_selection_gives_one_line(
     assert len(result.stderr.splitlines()) == 1
 
 
-def test_curves_outlive_their_samples(store: str) -> None:
+def test_curves_outlive_their_samples(store: str, tmp_path: Path) -> None:
+    store = str(shutil.copytree(store, tmp_path / "results"))
     before = compare("session=night-20", "session=night-21", store=store)
     for samples in Path(store, "samples").rglob("*.parquet"):
         samples.unlink()
