@@ -117,6 +117,8 @@ static int run(struct session *session, int started)
             return EXIT_USAGE;
         }
     }
+    session->findings.probe = kernel->probe;
+    brackets_take(&options->brackets, options->modes, options->mode_count);
     if (points_suit(session, &refusal)) {
         exploration_suits(session, &refusal);
     }
@@ -196,9 +198,8 @@ static bool points_suit(const struct session *session, struct refusal *refusal)
 static void allocate_all(struct session *session, struct refusal *refusal)
 {
     struct task *task = &session->task;
-    session->room = session->kernel->explore != NULL
-                        ? needs_up_to(&session->plan, &session->options, *task)
-                        : needs_of(&session->plan, &session->options, *task);
+    session->room = explores(session) ? needs_up_to(&session->plan, &session->options, *task)
+                                      : needs_of(&session->plan, &session->options, *task);
     int *nodes = allocate((size_t)task->ranks, sizeof *nodes);
     nodes_find(task->comm, nodes);
     task->nodes = nodes;
@@ -235,6 +236,7 @@ static void free_all(struct session *session)
     free((void *)session->task.nodes);
     free((void *)session->task.kernels);
     plan_free(&session->plan);
+    free(session->findings.searches);
     algorithm_modes_free(&session->algorithms);
     options_free(&session->options);
 }
@@ -243,8 +245,7 @@ static int measure_all(struct session *session)
 {
     budget_start(session);
     const bool measured =
-        start_record(session) &&
-        (session->kernel->explore != NULL ? explore_all(session) : sweep(session));
+        start_record(session) && (explores(session) ? explore_all(session) : sweep(session));
     return measured ? finish(session) : EXIT_USAGE;
 }
 

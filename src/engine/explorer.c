@@ -6,6 +6,7 @@
 #include "exploration.h"
 #include "measure.h"
 #include "rows.h"
+#include "zooming.h"
 
 static struct explorer explorer_of(struct session *session)
 {
@@ -16,6 +17,9 @@ static struct explorer explorer_of(struct session *session)
         .mode_count = options->mode_count,
         .smallest_bytes = options->sizes.bytes[0],
         .largest_bytes = options->sizes.bytes[options->sizes.count - 1],
+        .brackets = &options->brackets,
+        .findings = &session->findings,
+        .search_time_ms = options->search_time_ms,
         .pause_us = options->pause_us,
         .warmup = options->warmup,
         .session = session,
@@ -24,16 +28,19 @@ static struct explorer explorer_of(struct session *session)
 
 bool exploration_suits(struct session *session, struct refusal *refusal)
 {
-    const struct kernel *kernel = session->kernel;
     const struct explorer explorer = explorer_of(session);
-    return kernel->may_explore == NULL || kernel->may_explore(&explorer, refusal);
+    return zoom_suits(&explorer, refusal);
 }
 
 bool explore_all(struct session *session)
 {
     struct explorer explorer = explorer_of(session);
     session->plan.count = 0; /* the sizes asked for have said which buffers are needed */
-    session->kernel->explore(&explorer);
+    if (session->kernel->explore != NULL) {
+        session->kernel->explore(&explorer);
+    } else {
+        zoom_all(&explorer);
+    }
     return root_says(session->task.comm, record_flush(&session->record));
 }
 

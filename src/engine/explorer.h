@@ -7,6 +7,8 @@
 
 #include "kernel.h"
 
+struct brackets;
+struct findings;
 struct session;
 
 struct explorer {
@@ -15,6 +17,9 @@ struct explorer {
     size_t mode_count;
     int64_t smallest_bytes; /* of the sizes that the user asked for */
     int64_t largest_bytes;
+    const struct brackets *brackets; /* that the user asked for */
+    struct findings *findings;
+    long search_time_ms;     /* of one bisection */
     long pause_us;           /* idle time before each timed block; starts as --pause */
     long warmup;             /* untimed repetitions before the blocks; starts as --warmup */
     long iterations;         /* repetitions in a block; 0: as many as fill the block time */

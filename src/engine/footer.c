@@ -53,8 +53,8 @@ static void write_body(struct json *json, const struct session *session,
         write_point(json, session, &plan->points[i]);
     }
     json_close(json, ']');
-    if (kernel->write_findings != NULL) {
-        kernel->write_findings(json, kernel->state);
+    if (explores(session)) {
+        findings_write(json, &session->findings);
     }
     write_verification(json, plan, totals);
     if (session->options.start == START_AGREED) {

@@ -113,6 +113,7 @@ static void write_plan(struct json *json, const struct session *session)
         json_integer(json, NULL, options->sizes.bytes[s]);
     }
     json_close(json, ']');
+    json_raw(json, "searches", explores(session) ? "true" : "false");
     json_integer(json, "passes", options->passes);
     json_integer(json, "samples_per_pass", options->samples);
     json_integer(json, "block_time_us", options->block_time_us);

@@ -66,6 +66,9 @@ static void print_measuring(FILE *out, const struct kernel *kernel)
         help_line(out, o->name, o->value_name, o->help);
         fprintf(out, " (%ld)\n", *number_field(&defaults, o));
     }
+    help_line(out, "--brackets", "B[,B..]",
+              "[MODE:]LAST-FIRST, in bytes: search for switches between these sizes, which lie\n"
+              "within --sizes, in place of a sweep (none)\n");
     help_line(out, "--seed", "N", "seed of the sweep's random order (random, recorded)\n");
     if (kernel->timing != TIME_AT_ROOT) {
         help_line(out, "--start", "HOW",

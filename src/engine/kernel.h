@@ -7,10 +7,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdio.h>
 
 #include "bandwidth.h"
-#include "json.h"
 #include "mpi_check.h"
 #include "refusal.h"
 #include "task.h"
@@ -157,16 +155,12 @@ struct kernel {
     void *state;                         /* the modes write it; a task shows it as `state` */
     const char *const *defaults;         /* arguments before the user's, NULL at the end; or NULL */
 
-    /* Whether the kernel's options suit the modes and sizes that it is to explore: the same answer
-     * on every rank. If not, it refuses and says what would work. NULL: they always do. */
-    bool (*may_explore)(const struct explorer *explorer, struct refusal *refusal);
-
-    /* Collective, in place of the sweep; NULL for a sweep. It keeps what it finds in the state,
-     * from where the others write it into the record's footer and print it in place of the table.
-     */
+    /* Collective, in place of the sweep; it adds what it finds to the explorer's findings. NULL: a
+     * sweep, or a search of the brackets that the user gives. */
     void (*explore)(struct explorer *explorer);
-    void (*write_findings)(struct json *json, const void *state);
-    void (*print_findings)(FILE *out, const void *state);
+
+    /* A mode that searches by itself, not by time and brackets; NULL: none. */
+    const struct mode *probe;
 };
 
 static inline const struct pattern *pattern_of(const struct kernel *kernel)

@@ -70,6 +70,8 @@ const struct kernel_option NUMBER_OPTIONS[] = {
      "start the send buffer and the receive buffer this many bytes after the start of\n"
      "a page",
      .field = offsetof(struct options, buffer_offset_bytes), .least = 0, .most = 4095},
+    {"--search-time", "MS", "longest time of one bisection of --brackets in ms",
+     .field = offsetof(struct options, search_time_ms), .least = 1, .most = 3600000},
     {"--kept", "N", "most samples written per point; the others are thinned out",
      .field = offsetof(struct options, kept), .least = 1, .most = 100000000},
     {0},
@@ -83,6 +85,7 @@ static const struct options DEFAULTS = {
     .warmup = 3, /* after fewer, messages of the size of a cache are still on their way into it */
     .window = 64,
     .window_kib = 262144, /* 64 messages of 4 MiB */
+    .search_time_ms = 800,
     .kept = 1000,
     .seed = -1,
 };
@@ -273,9 +276,9 @@ static bool parse_flag(const char *name, struct options *options)
 static bool parse_option(const char *name, const char *value, const struct kernel *kernel,
                          struct options *options, struct refusal *refusal)
 {
-    static const char *const OTHERS[] = {"--mode",  "--sizes",        "--seed",
-                                         "--start", "--time-of",      "--record",
-                                         "--label", "--mpi-counters", ALGORITHMS};
+    static const char *const OTHERS[] = {"--mode",         "--sizes",   "--seed",   "--brackets",
+                                         "--start",        "--time-of", "--record", "--label",
+                                         "--mpi-counters", ALGORITHMS};
     const struct kernel_option *number = find_option(NUMBER_OPTIONS, name);
     const struct kernel_option *own = find_option(kernel->options, name);
     bool known = number != NULL || own != NULL;
@@ -321,6 +324,9 @@ static bool parse_value(const char *name, const char *value, const struct kernel
     if (strcmp(name, ALGORITHMS) == 0) {
         options->algorithms = strcmp(value, "default") == 0 ? NULL : value;
         return true;
+    }
+    if (strcmp(name, "--brackets") == 0) {
+        return brackets_parse(&options->brackets, value, kernel, refusal);
     }
     if (strcmp(name, "--mpi-counters") == 0) {
         options->counters = value;
@@ -446,4 +452,5 @@ void options_free(struct options *options)
     free(options->modes);
     free(options->sizes.bytes);
     free(options->labels);
+    free(options->brackets.items);
 }

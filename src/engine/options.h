@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "brackets.h"
 #include "kernel.h"
 #include "refusal.h"
 #include "sizes.h"
@@ -46,9 +47,11 @@ struct options {
     long kept;          /* samples written per point, at most */
     const char *record; /* NULL: none */
     const char
-        *algorithms;      /* of the library's collectives, separated by commas; NULL: its choice */
-    const char *counters; /* of the MPI library, by name, separated by commas; NULL: none */
-    const char **labels;  /* "KEY=VALUE" */
+        *algorithms; /* of the library's collectives, separated by commas; NULL: its choice */
+    struct brackets brackets; /* where to search for switches in place of a sweep */
+    long search_time_ms;      /* of one bisection */
+    const char *counters;     /* of the MPI library, by name, separated by commas; NULL: none */
+    const char **labels;      /* "KEY=VALUE" */
     size_t label_count;
     enum start_of_calls start;
     enum time_of time_of;

@@ -21,8 +21,8 @@ bool outcome_print(const struct session *session, const struct totals *totals)
     const struct kernel *kernel = session->kernel;
     const struct options *options = &session->options;
     const struct plan *plan = &session->plan;
-    if (!options->quiet && kernel->print_findings != NULL) {
-        kernel->print_findings(stdout, kernel->state);
+    if (!options->quiet && explores(session)) {
+        findings_print(stdout, &session->findings);
     } else if (!options->quiet) {
         print_table(session);
         print_precision(options, plan);
@@ -31,7 +31,7 @@ bool outcome_print(const struct session *session, const struct totals *totals)
     if (!options->quiet) {
         print_window(options);
     }
-    if (!options->quiet && session->shortened && kernel->explore != NULL) {
+    if (!options->quiet && session->shortened && explores(session)) {
         printf("the time budget of %ld s ended the searches\n", options->time_budget_s);
     } else if (!options->quiet && session->shortened) {
         printf("the time budget of %ld s ended the sweep before all %ld passes were complete\n",

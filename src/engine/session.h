@@ -7,6 +7,7 @@
 
 #include "algorithm_modes.h"
 #include "clock.h"
+#include "findings.h"
 #include "kernel.h"
 #include "mpi_counters.h"
 #include "needs.h"
@@ -39,6 +40,7 @@ struct session {
     const struct kernel *kernel;
     struct options options;
     struct algorithm_modes algorithms; /* modes that the options add */
+    struct findings findings;
     struct task task;
     struct plan plan;
     struct needs room;    /* in the task's buffers and requests */
@@ -53,5 +55,11 @@ struct session {
     double begun_us;     /* when the time budget began */
     bool shortened;      /* the time budget ended the run */
 };
+
+/* Whether it searches for switches in place of a sweep. */
+static inline bool explores(const struct session *session)
+{
+    return session->kernel->explore != NULL || session->options.brackets.count > 0;
+}
 
 #endif

@@ -9,12 +9,12 @@ from __future__ import annotations
 import json
 import shutil
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pandas as pd
 import pytest
-from switchpoint import Measurements, algorithms, read
+from switchpoint import Measurements, algorithms, read, read_facts
 from typer.testing import Result
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -46,6 +46,8 @@ EXACT = [
 
 #: Three sizes an octave from 32 B to 102 KiB, in whole numbers of 8 B.
 SIZES = [8 * round(2 ** (n / 3)) for n in range(6, 42)]
+
+SWEEP = ["--sizes", ",".join(map(str, SIZES))]
 
 #: By kernel, library and ranks: the decision, as the algorithm and its first size, by SimGrid's
 #: names. Only changes of 8 % or more are switches that timing must find.
@@ -85,20 +87,36 @@ def simulate(kernels: Path, tmp_path: Path) -> Simulate:
     (tmp_path / "platform.xml").write_text(PLATFORM)
     (tmp_path / "hosts").write_text("".join(f"host{number}\n" for number in range(64)))
 
-    def run(kernel: str, library: str, ranks: int, *forced: str) -> Path:
+    def run(
+        kernel: str, library: str, ranks: int, *forced: str, options: Sequence[str] = SWEEP
+    ) -> Path:
         record = tmp_path / f"{'-'.join([kernel, *forced])}.record"
-        options = [f"--cfg=smpi/coll-selector:{library}"]
-        options += [f"--cfg=smpi/{kernel}:{name}" for name in forced]
+        chosen = [f"--cfg=smpi/coll-selector:{library}"]
+        chosen += [f"--cfg=smpi/{kernel}:{name}" for name in forced]
         command = [
             *("smpirun", "-np", str(ranks), "-platform", "platform.xml", "-hostfile", "hosts"),
-            *(*EXACT, *options, str(kernels / kernel), "--mode", "library"),
-            *("--sizes", ",".join(map(str, SIZES)), "--passes", "1", "--samples", "1"),
+            *(*EXACT, *chosen, str(kernels / kernel), "--mode", "library"),
+            *(*options, "--passes", "1", "--samples", "1", "--search-time", "100000"),
             *("--block-time", "0", "--warmup", "0", "--record", str(record), "--quiet"),
         ]
         subprocess.run(command, cwd=tmp_path, check=True, capture_output=True, timeout=120)
         return record
 
     return run
+
+
+@pytest.mark.parametrize("case", [case for case in DECISIONS if case[0] in OTHERS], ids=str)
+def test_a_search_of_a_collective_ends_at_the_byte_of_the_decision(
+    simulate: Simulate, case: tuple[str, str, int]
+) -> None:
+    *_, first = DECISIONS[case]
+    options = ["--brackets", f"{first * 3 // 4}-{first * 3 // 2}", "--sizes", f"8:{2 * first}"]
+    searched = read_facts(simulate(*case, options=options))
+    (search,) = searched.footer["switches"]
+    assert searched.header["plan"]["searches"]
+    unit = 8 if "reduce" in case[0] else 1
+    assert (search["verdict"], search["last_size_bytes"]) == ("exact", first - unit)
+    assert search["first_size_bytes"] == first
 
 
 def raced(default: Path, forced: dict[str, Path]) -> Measurements:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 _NAMES = re.compile(r"[A-Za-z0-9_][\w.:-]*(,[A-Za-z0-9_][\w.:-]*)*", re.ASCII)
 _SIZES = re.compile(r"[0-9][0-9KMGkmg:+/,]*", re.ASCII)
-_BRACKET = r"([a-z][\w-]*:)?[0-9]+-[0-9]+"
+_BRACKET = r"([a-z][\w-]*:([a-z][\w-]*:)?)?[0-9]+-[0-9]+"
 
 #: Options with a value, of all kernels, and the form of the value.
 _WITH_VALUE: dict[str, re.Pattern[str]] = {

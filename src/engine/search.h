@@ -20,12 +20,14 @@ struct search {
     int last_bytes;  /* the last size before the switch */
     int first_bytes; /* the first size after it */
     double jump;     /* relative change of time from the last size to the first; NaN: not timed */
+    int unit_bytes;  /* neighbouring sizes are so far apart, since the mode takes no others */
     long visits;
     double time_us;
-    double deadline_us; /* of a bisection, by rank 0's clock */
-    bool out_of_time;   /* it found nothing before that, or before the time budget was over */
-    long pause_us;      /* before each timed block, because the link throttles; 0: none */
-    long preemptions;   /* involuntary context switches of all ranks during the search */
+    double deadline_us;  /* of a bisection, by rank 0's clock */
+    bool out_of_time;    /* it found nothing before that, or before the time budget was over */
+    long pause_us;       /* before each timed block, because the link throttles; 0: none */
+    long preemptions;    /* involuntary context switches of all ranks during the search */
+    long compared_turns; /* in which the algorithms were then timed at both sizes */
     char reason[256];
 };
 

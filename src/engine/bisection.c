@@ -32,6 +32,8 @@ struct span {
 static void seek_jump(struct explorer *explorer, struct search *search, long most_ms);
 static void say_what_was_found(struct search *search, const struct jump *jump, long spent_ms);
 static bool descend(struct explorer *explorer, struct search *search, struct jump *jump);
+static bool are_neighbours(const struct search *search);
+static int middle_of(const struct search *search);
 static bool is_narrow(const struct search *search);
 static int side_of_middle(struct explorer *explorer, struct search *search, int direction);
 
@@ -63,7 +65,7 @@ static void seek_jump(struct explorer *explorer, struct search *search, long mos
             const bool smaller = search->first_bytes - search->last_bytes <
                                  (search->high_bytes - search->low_bytes) / 2;
             if (smaller && is_real(search, &jump) && recurs(explorer, search, &jump)) {
-                search->outcome = search->first_bytes - search->last_bytes > 1 ? INTERVAL : EXACT;
+                search->outcome = are_neighbours(search) ? EXACT : INTERVAL;
             }
         }
     }
@@ -115,8 +117,8 @@ static bool descend(struct explorer *explorer, struct search *search, struct jum
     for (int astray = 0; astray < ASTRAY_MAX && !is_past(explorer, search->deadline_us);) {
         search->last_bytes = path[depth].last;
         search->first_bytes = path[depth].first;
-        if (search->first_bytes - search->last_bytes > 1) {
-            const int middle = search->last_bytes + (search->first_bytes - search->last_bytes) / 2;
+        if (!are_neighbours(search)) {
+            const int middle = middle_of(search);
             const int side = side_of_middle(explorer, search, direction);
             if (side != 0) {
                 path[++depth] = side < 0 ? (struct span){middle, search->first_bytes}
@@ -142,6 +144,17 @@ static bool descend(struct explorer *explorer, struct search *search, struct jum
     return false;
 }
 
+static bool are_neighbours(const struct search *search)
+{
+    return search->first_bytes - search->last_bytes <= search->unit_bytes;
+}
+
+static int middle_of(const struct search *search)
+{
+    const int units = (search->first_bytes - search->last_bytes) / search->unit_bytes;
+    return search->last_bytes + units / 2 * search->unit_bytes;
+}
+
 static bool is_narrow(const struct search *search)
 {
     const int bytes = search->first_bytes - search->last_bytes;
@@ -155,7 +168,7 @@ static int side_of_middle(struct explorer *explorer, struct search *search, int 
 {
     const int sizes[] = {
         search->last_bytes,
-        search->last_bytes + (search->first_bytes - search->last_bytes) / 2,
+        middle_of(search),
         search->first_bytes,
     };
     int balance = 0;

@@ -31,9 +31,8 @@ static void write_size(struct json *json, const char *key, const struct search *
     }
 }
 
-void findings_write(struct json *json, const void *state)
+void findings_write(struct json *json, const struct findings *findings)
 {
-    const struct findings *findings = state;
     json_open(json, "switches", '[');
     for (size_t i = 0; i < findings->count; i++) {
         const struct search *search = &findings->searches[i];
@@ -48,6 +47,7 @@ void findings_write(struct json *json, const void *state)
         write_size(json, "first_size_bytes", search, search->first_bytes);
         json_number(json, "jump", search->jump);
         json_integer(json, "visits", search->visits);
+        json_integer(json, "compared_turns", search->compared_turns);
         json_integer(json, "pause_us", search->pause_us);
         json_number(json, "time_us", search->time_us);
         json_integer(json, "involuntary_switches", search->preemptions);
@@ -57,9 +57,8 @@ void findings_write(struct json *json, const void *state)
     json_close(json, ']');
 }
 
-void findings_print(FILE *out, const void *state)
+void findings_print(FILE *out, const struct findings *findings)
 {
-    const struct findings *findings = state;
     fprintf(out, "%-10s %10s %10s %-8s %10s %10s %7s %7s %8s  %s\n", "mode", "from", "to",
             "verdict", "last", "first", "time", "visits", "ms", "reason");
     for (size_t i = 0; i < findings->count; i++) {

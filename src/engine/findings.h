@@ -10,15 +10,15 @@
 struct findings {
     struct search *searches; /* free with free() */
     size_t count;
-    const struct mode *probe; /* the mode that is the late-receiver probe */
+    const struct mode *probe; /* the mode that is the late-receiver probe; NULL: none */
 };
 
 /* Adds a search; valid until the next one is added. */
 struct search *findings_add(struct findings *findings, const struct mode *mode, int low_bytes,
                             int high_bytes);
 
-/* For a kernel whose state is `struct findings`. */
-void findings_write(struct json *json, const void *state);
-void findings_print(FILE *out, const void *state);
+/* As "switches". */
+void findings_write(struct json *json, const struct findings *findings);
+void findings_print(FILE *out, const struct findings *findings);
 
 #endif
