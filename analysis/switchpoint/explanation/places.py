@@ -49,6 +49,7 @@ class Switch:
     last: int
     first: int
     searched: bool = False  # found by a probe or a bisection, not only by a sweep
+    exact: bool = False  # no size that the mode takes lies between the two
     probed: bool = False
     magnitude: float | None = None
     run_id: str | None = None  # the run whose settings explain it
@@ -105,6 +106,7 @@ def switches_of(place: Place) -> list[Switch]:
         switch = pinned.setdefault(
             (last, first), Switch(last, first, searched=True, run_id=search["run_id"])
         )
+        switch.exact |= search["verdict"] == "exact"
         switch.probed |= search["method"] == "late_receiver"
         if search["jump"] is not None and switch.magnitude is None:
             switch.magnitude = float(search["jump"])

@@ -10,6 +10,7 @@ from typing import Any
 
 import pandas as pd
 
+from switchpoint.explanation.algorithm_changes import algorithm_change
 from switchpoint.explanation.attribution import best_of, causes_of
 from switchpoint.explanation.causes import PROMINENT_MAGNITUDE, detect
 from switchpoint.explanation.origins import origins_of_run, words_of
@@ -22,7 +23,7 @@ from switchpoint.explanation.places import (
     switches_of,
 )
 from switchpoint.explanation.trials import Configurations
-from switchpoint.explanation.verdicts import CONFIRMED
+from switchpoint.explanation.verdicts import CONFIRMED, RANK
 from switchpoint.explanation.zooms import searches
 from switchpoint.tables.findings import may_jump
 from switchpoint.tables.measurements import Measurements
@@ -110,6 +111,9 @@ def _explain_place(
 ) -> Iterator[dict[str, Any]]:
     for switch in switches_of(place):
         causes, none = causes_of(measurements, runs, place, switch)
+        if change := algorithm_change(measurements, place, switch):
+            causes = sorted([change, *causes], key=lambda cause: RANK[cause["status"]])
+            none = None
         best = best_of(causes)
         origin = _origin(measurements, switch)
         launches, of_launches = switch.launches
@@ -118,7 +122,7 @@ def _explain_place(
             "kind": "protocol_switch" if switch.probed or proved else "step",
             "last_size_bytes": switch.last,
             "first_size_bytes": switch.first,
-            "exact": switch.searched and switch.first - switch.last == 1,
+            "exact": switch.exact,
             "magnitude": switch.magnitude,
             "cause": None if best is None else name_of(best),
             "value": None if best is None else best["value"],

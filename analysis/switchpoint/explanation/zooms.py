@@ -1,7 +1,8 @@
-"""Tabulates what the kernel `zoom` found, and chooses the brackets of a zoom.
+"""Tabulates what searches for switches found, and chooses the brackets of a zoom.
 
-A zoom is a run with searches in its footer (docs/reference/run-record.md). A zoom with the label
-`intervention` had changed settings, and only serves to explain other zooms.
+A zoom is a run with searches in its footer, of the kernel `zoom` or another
+(docs/reference/run-record.md). A zoom with the label `intervention` had changed settings, and only
+serves to explain other zooms.
 """
 
 from __future__ import annotations
@@ -24,8 +25,8 @@ TIMED_KERNEL = "pingpong"
 #: One row per search: its curve, its intervention (or null), and the record's fields.
 SEARCH_COLUMNS = [
     *PLACE, "mode", "run_id", "intervention", "method", "low_bytes", "high_bytes", "verdict",
-    "last_size_bytes", "first_size_bytes", "jump", "visits", "time_us", "involuntary_switches",
-    "reason",
+    "last_size_bytes", "first_size_bytes", "jump", "visits", "compared_turns", "time_us",
+    "involuntary_switches", "reason",
 ]  # fmt: skip
 
 #: Bytes on either side of a predicted or known switch that a search includes.
@@ -52,7 +53,9 @@ def searches(measurements: Measurements) -> pd.DataFrame:
     runs = measurements.runs
     for run in runs[runs["kernel"] == ZOOM].to_dict("records"):
         header, footer = measurements.facts(run["run_id"])
-        known = {name: run[name] for name in [*PLACE, "run_id"]} | {"kernel": TIMED_KERNEL}
+        known = {name: run[name] for name in [*PLACE, "run_id"]}
+        searched = header["kernel"]["name"]
+        known["kernel"] = TIMED_KERNEL if searched == ZOOM else searched
         known["intervention"] = header.get("labels", {}).get("intervention")
         rows += [known | search for search in (footer or {}).get("switches", [])]
     return pd.DataFrame(rows, columns=SEARCH_COLUMNS)

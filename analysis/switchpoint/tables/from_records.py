@@ -11,6 +11,7 @@ from switchpoint.printable import path_text
 from switchpoint.tables.columns import IDENTITY, MEASURES, PASSING_LABELS, RESERVED, RUN_COLUMNS
 from switchpoint.tables.measurements import Measurements, constant, repeated
 from switchpoint.tables.mpi_names import mpi_name
+from switchpoint.tables.sweeps import ZOOM
 
 if TYPE_CHECKING:
     from switchpoint.records.record import Facts, Record
@@ -95,7 +96,7 @@ def describe_run(facts: Facts, labels: dict[str, str]) -> dict[str, Any]:
         "partition": labels.get("partition"),
         "mpi": mpi_name(header["mpi"].get("library", "")),
         "environ": labels.get("environ"),
-        "kernel": kernel.get("name"),
+        "kernel": ZOOM if header["plan"].get("searches") else kernel.get("name"),
         "placement": labels.get("placement"),
         "session": labels.get("session"),
         "complete": facts.complete,

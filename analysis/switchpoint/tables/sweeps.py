@@ -17,7 +17,8 @@ from switchpoint.tables.columns import identity_columns
 Floats = npt.NDArray[np.float64]
 Indices = npt.NDArray[np.integer[Any]]
 
-#: The kernel that searches. Its sizes depend on the search, so its samples are not a curve.
+#: The kernel that searches, in tables also each other that did. Its sizes depend on the search, so
+#: its samples are not a curve.
 ZOOM = "zoom"
 
 
