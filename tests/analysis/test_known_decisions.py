@@ -106,17 +106,19 @@ def simulate(kernels: Path, tmp_path: Path) -> Simulate:
 
 
 @pytest.mark.parametrize("case", [case for case in DECISIONS if case[0] in OTHERS], ids=str)
-def test_a_search_of_a_collective_ends_at_the_byte_of_the_decision(
-    simulate: Simulate, case: tuple[str, str, int]
+def test_the_plan_after_a_sweep_finds_each_switch_at_the_byte_of_the_decision(
+    simulate: Simulate, switchpoint: Callable[..., Result], case: tuple[str, str, int]
 ) -> None:
-    *_, first = DECISIONS[case]
-    options = ["--brackets", f"{first * 3 // 4}-{first * 3 // 2}", "--sizes", f"8:{2 * first}"]
-    searched = read_facts(simulate(*case, options=options))
-    (search,) = searched.footer["switches"]
+    command = switchpoint("plan", simulate(*case)).stdout.split()
+    assert command[:3] == [case[0], "--mode=library", "--algorithms=all"]
+    searched = read_facts(simulate(*case, options=command[3:]))
     assert searched.header["plan"]["searches"]
     unit = 8 if "reduce" in case[0] else 1
-    assert (search["verdict"], search["last_size_bytes"]) == ("exact", first - unit)
-    assert search["first_size_bytes"] == first
+    found = sorted(
+        (search["last_size_bytes"], search["first_size_bytes"], search["verdict"])
+        for search in searched.footer["switches"]
+    )
+    assert found == [(first - unit, first, "exact") for first in DECISIONS[case] if first > 0]
 
 
 def raced(default: Path, forced: dict[str, Path]) -> Measurements:

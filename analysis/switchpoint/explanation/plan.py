@@ -16,6 +16,9 @@ from switchpoint.tables.sweeps import ZOOM
 #: Modes that the kernel `zoom` times by default.
 ZOOM_MODES = ("send", "ssend")
 
+#: The mode of a collective that is the library's own choice of an algorithm.
+LIBRARY = "library"
+
 #: The smallest and the largest size of a zoom, unless a bracket lies outside.
 ZOOM_BYTES = (1, 1 << 20)
 
@@ -34,26 +37,29 @@ class Plan:
         After a zoom: the last size before the switch, in bytes.
     notes : list of str
         What the plan leaves out, one sentence each.
+    kernel : str
+        The kernel that searches: `zoom` after the ping-pong, a collective itself.
     """
 
     brackets: list[tuple[str, int, int]]
     settings: list[Candidate] = field(default_factory=list)
     last: int | None = None
     notes: list[str] = field(default_factory=list)
+    kernel: str = ZOOM
 
     @property
     def sizes_bytes(self) -> tuple[int, int]:
         """The smallest and the largest size of the zoom: every bracket is between them."""
-        least, most = ZOOM_BYTES
+        reach = [*ZOOM_BYTES] if self.kernel == ZOOM else []
         return (
-            min([least, *(last for _, last, _ in self.brackets)]),
-            max([most, *(first for _, _, first in self.brackets)]),
+            min([*reach[:1], *(last for _, last, _ in self.brackets)]),
+            max([*reach[1:], *(first for _, _, first in self.brackets)]),
         )
 
 
 def plan(
     record: str | os.PathLike[str],
-    modes: Sequence[str] = ZOOM_MODES,
+    modes: Sequence[str] | None = None,
     setting: str | None = None,
 ) -> Plan:
     """Choose what to measure after one run.
@@ -63,7 +69,7 @@ def plan(
     record
         A run record: after a sweep the plan is a zoom, after a zoom the settings to change.
     modes
-        Modes of the zoom.
+        Modes of the zoom; by default `ZOOM_MODES`, or `library` after a collective.
     setting
         After a zoom: the setting to change first. Every setting that the run lists with a size can
         be named.
@@ -73,17 +79,21 @@ def plan(
     InputError
         If the file is not a run record, or cannot be read; if there is no such mode or setting.
     """
-    if not all(modes):
+    if modes is not None and not all(modes):
         raise InputError("--mode", "an empty name; write the modes as send,ssend")
     measurements = read(record)
     header, footer = measurements.facts(measurements.runs["run_id"].iloc[0])
     if not header:
         raise InputError(record, "is not a run record; give a record of our kernels")
-    if header["kernel"]["name"] != ZOOM:
+    kernel = header["kernel"]["name"]
+    if kernel != ZOOM and not header["plan"].get("searches"):
+        collective = LIBRARY in header["plan"]["modes"]
+        timed = list(modes or ([LIBRARY] if collective else ZOOM_MODES))
         findings = detect(measurements)
         return Plan(
-            brackets_to_search(findings, list(modes)),
-            notes=brackets_left_out(findings, list(modes)),
+            brackets_to_search(findings, timed, suspects=not collective),
+            notes=brackets_left_out(findings, timed),
+            kernel=kernel if collective else ZOOM,
         )
     located = probed(footer) or next(iter(bisected(footer)), None)
     if located is None:

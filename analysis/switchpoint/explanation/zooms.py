@@ -61,7 +61,9 @@ def searches(measurements: Measurements) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=SEARCH_COLUMNS)
 
 
-def brackets_to_search(findings: pd.DataFrame, modes: list[str]) -> list[tuple[str, int, int]]:
+def brackets_to_search(
+    findings: pd.DataFrame, modes: list[str], *, suspects: bool = True
+) -> list[tuple[str, int, int]]:
     """Choose the brackets of a zoom: a sweep's jumps, and close brackets for their suspects.
 
     A change of slope counts if the time may jump there.
@@ -72,6 +74,8 @@ def brackets_to_search(findings: pd.DataFrame, modes: list[str]) -> list[tuple[s
         As from `detect`, of one placement and MPI.
     modes
         Modes that the zoom times.
+    suspects
+        Whether to add a close bracket for each suspect.
 
     Returns
     -------
@@ -82,7 +86,7 @@ def brackets_to_search(findings: pd.DataFrame, modes: list[str]) -> list[tuple[s
     for mode, of_mode in _jumps(findings, modes).items():
         for step in of_mode[:_MOST_BRACKETS]:
             chosen[mode, step["last_size_before"], step["size_bytes"]] = None
-            for suspect in step["suspects"]:
+            for suspect in step["suspects"] if suspects else []:
                 chosen[beside(mode, suspect["last_size"], suspect["first_size"])] = None
     return list(chosen)
 

@@ -202,6 +202,7 @@ def plan_as_json(planned: Plan) -> dict[str, Any]:
             {"mode": mode, "last_size_before": last, "size_bytes": first}
             for mode, last, first in planned.brackets
         ],
+        "kernel": planned.kernel,
         "sizes_bytes": list(planned.sizes_bytes),
         "notes": planned.notes,
         "last_size_bytes": planned.last,

@@ -16,8 +16,13 @@ def command(
         Path, typer.Argument(metavar="RECORD", help="The record of a sweep or of a zoom.")
     ],
     modes: Annotated[
-        str, typer.Option("--mode", metavar="NAMES", help="The modes of the zoom.")
-    ] = "send,ssend",
+        str | None,
+        typer.Option(
+            "--mode",
+            metavar="NAMES",
+            help="The modes of the zoom (send,ssend; library after a collective).",
+        ),
+    ] = None,
     setting: Annotated[
         str | None,
         typer.Option("--setting", metavar="NAME", help="After a zoom: change this setting first."),
@@ -28,7 +33,7 @@ def command(
     from switchpoint.reporting.json import plan_as_json
     from switchpoint.reporting.terminal.plan import print_plan
 
-    planned = plan(record, modes.split(","), setting)
+    planned = plan(record, None if modes is None else modes.split(","), setting)
     return Result(
         lambda: print_plan(planned),
         lambda: plan_as_json(planned),

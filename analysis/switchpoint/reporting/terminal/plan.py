@@ -24,11 +24,16 @@ def print_plan(planned: Plan) -> None:
         print("Nothing to measure next: no step was found.")
         return
     from switchpoint.explanation.plan import ZOOM_BYTES
+    from switchpoint.tables.sweeps import ZOOM
 
-    modes = ",".join(["late", *dict.fromkeys(mode for mode, _, _ in planned.brackets)])
+    own = planned.kernel != ZOOM
+    modes = ",".join(
+        [*([] if own else ["late"]), *dict.fromkeys(m for m, _, _ in planned.brackets)]
+    )
     brackets = ",".join(f"{mode}:{last}-{first}" for mode, last, first in planned.brackets)
-    words = ["zoom", f"--mode={modes}", f"--brackets={brackets}"]
-    if planned.sizes_bytes != ZOOM_BYTES:
+    words = [planned.kernel, f"--mode={modes}", *(["--algorithms=all"] if own else [])]
+    words.append(f"--brackets={brackets}")
+    if own or planned.sizes_bytes != ZOOM_BYTES:
         words.append(f"--sizes={','.join(map(str, planned.sizes_bytes))}")
     print(printable(shlex.join(words)))
 
