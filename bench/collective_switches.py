@@ -1,0 +1,107 @@
+"""Switches of collectives beside the libraries' own decisions: found, to the byte, and their cause.
+
+Four nodes with links of 8 Mbit/s and one rank each, so that messages decide, not cores. A sweep of
+the library's choice finds steps, `plan` says where to search, launches search there with all
+algorithms, and `explain` judges. The decisions are those of coll_tuned_decision_fixed.c (Open MPI
+4.1) and of the limits that MPICH's control variables describe, for 4 ranks.
+Usage: ``.venv/bin/python bench/collective_switches.py [LAUNCHES] [MPI...] [--only OPERATION]``
+"""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from arguments import add_count, add_mpis, parser
+from on_testbed import ROOT, kernel, launch_on_all, testbed
+from switchpoint import InputError, explain, plan, read_files
+
+SHAPE = ROOT / "bench" / "shapes" / "byte-links.yaml"
+NODES = 4
+SIZES = "1K:32K/2"
+#: Visits with one call each; a search ends after 20 s.
+QUICK = ["--samples=1", "--block-time=0", "--warmup=1", "--search-time=20000", "--time-budget=150"]
+
+#: First sizes of an algorithm between 1 KiB and 32 KiB, by MPI and kernel.
+DECISIONS: dict[str, dict[str, dict[int, str]]] = {
+    "openmpi": {
+        "allreduce": {8192: "recursive_doubling to rabenseifner"},
+        "broadcast": {2048: "binary_tree to binomial", 8192: "binomial to basic_linear"},
+        "reduce": {4096: "binary to chain"},
+        "alltoall": {
+            8192: "linear_sync to linear",
+            16384: "linear to linear_sync",
+        },
+        "allgather": {},
+    },
+    "mpich": {
+        "allreduce": {2056: "recursive_doubling to reduce_scatter_allgather"},
+        "reduce": {2056: "binomial to reduce_scatter_gather"},
+        "alltoall": {},
+        "broadcast": {},
+        "allgather": {},
+    },
+}
+
+
+def measure(name: str, mpi: str, operation: str, launches: int, folder: Path) -> list[Path]:
+    """Return the records of the searches that the plan after a sweep asks for."""
+    program = kernel(mpi, operation)
+    swept = folder / f"{mpi}-{operation}.record"
+    sweep = [f"--sizes={SIZES}", "--passes=9", *QUICK, f"--record={swept}", "--quiet"]
+    launch_on_all(name, mpi, NODES, [program, "--mode=library", *sweep], folder)
+    planned = plan(swept)
+    if not planned.brackets:
+        return []
+    records = [folder / f"{mpi}-{operation}-{number}.record" for number in range(launches)]
+    brackets = ",".join(f"{mode}:{last}-{first}" for mode, last, first in planned.brackets)
+    options = ["--mode=library", "--algorithms=all", f"--brackets={brackets}", *QUICK, "--quiet"]
+    options.append(f"--sizes={','.join(map(str, planned.sizes_bytes))}")
+    for record in records:
+        launch_on_all(name, mpi, NODES, [program, *options, f"--record={record}"], folder)
+    return records
+
+
+def judged(records: list[Path]) -> dict[int, dict[str, Any]]:
+    """Return what is known of each switch, by its first size."""
+    if not records:
+        return {}
+    measurements = read_files(records).measurements
+    if measurements is None:
+        raise InputError("records", "nothing was measured")
+    return {row["first_size_bytes"]: row for row in explain(measurements).to_dict("records")}
+
+
+def print_rows(mpi: str, operation: str, found: dict[int, dict[str, Any]]) -> None:
+    """Print a row for each switch of the decision or of the measurement."""
+    decided = DECISIONS[mpi].get(operation, {})
+    for size in sorted({*decided, *found}):
+        row = found.get(size)
+        there = "-" if row is None else f"{100 * row['magnitude']:+.0f} %"
+        says = "not found" if row is None else f"{row['status']}: {row['cause'] or row['reason']}"
+        print(
+            f"| {mpi} | {operation} | {size:,} | {decided.get(size, '-')} | {there} | {says} |",
+            flush=True,
+        )
+
+
+def main(launches: int, mpis: list[str], only: list[str] | None) -> None:
+    """Print the table."""
+    print("| MPI | kernel | from byte | decision | time | found |\n|---|---|---|---|---|---|")
+    with tempfile.TemporaryDirectory(dir=".") as scratch, testbed(shape=SHAPE) as name:
+        folder = Path(scratch).resolve()
+        for mpi in mpis:
+            for operation in only or DECISIONS[mpi]:
+                found = judged(measure(name, mpi, operation, launches, folder))
+                print_rows(mpi, operation, found)
+    print(f"{launches} launches of each search")
+
+
+if __name__ == "__main__":
+    options = parser(__doc__)
+    add_count(options, "launches", 2)
+    add_mpis(options)
+    options.add_argument("--only", action="append", metavar="OPERATION", help="one kernel")
+    given = options.parse_args()
+    main(given.launches, given.mpis, given.only)
