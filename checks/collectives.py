@@ -3,8 +3,15 @@
 import reframe as rfm
 from reframe.core.builtins import parameter, performance_function, run_after, run_before, variable
 
+from .mixins.following import FollowingMixin, SearchMixin
 from .mixins.kernel import KernelMixin
 from .mixins.ranks import RanksMixin
+
+#: The operations, which are the names of their kernels.
+OPERATIONS = [
+    "allgather", "allreduce", "alltoall", "broadcast", "gather", "reduce", "reduce_scatter",
+    "scatter",
+]  # fmt: skip
 
 
 @rfm.simple_test
@@ -20,11 +27,7 @@ class Collective(rfm.RunOnlyRegressionTest, RanksMixin, KernelMixin):
     #: The operation, which is the name of its kernel.
     #:
     #: :type: :class:`str`
-    operation = parameter(
-        ["allgather", "allreduce", "alltoall", "broadcast", "gather", "reduce", "reduce_scatter",
-         "scatter"],
-        loggable=True,
-    )  # fmt: skip
+    operation = parameter(OPERATIONS, loggable=True)
 
     #: Ranks; any number that the placement's nodes divide.
     #:
@@ -68,3 +71,57 @@ class Collective(rfm.RunOnlyRegressionTest, RanksMixin, KernelMixin):
     def slowest_rank_us(self, mode="library"):
         """Median time until the last rank has ended."""
         return self.median_us(mode, max(self.sizes_bytes))
+
+
+@rfm.simple_test
+class CollectiveZoom(
+    rfm.RunOnlyRegressionTest, FollowingMixin, SearchMixin, RanksMixin, KernelMixin
+):
+    """Locates the steps of a collective to the byte, and times all algorithms there.
+
+    ``switchpoint explain`` needs two launches to confirm a change of algorithm: ``--repeat=2``.
+    """
+
+    tags = {"collective-switches"}
+    follows = Collective
+    shared = ("placement", "operation")
+    modes = planned_modes = ["library"]
+    sizes_bytes = [8, 1 << 20]
+    samples = 3
+    search_time_ms = 20_000
+    step_limit_s = 240
+
+    #: The operation, which is the name of its kernel.
+    #:
+    #: :type: :class:`str`
+    operation = parameter(OPERATIONS, loggable=True)
+
+    #: Ranks, as many as the sweep has.
+    #:
+    #: :type: :class:`int`
+    ranks = variable(int, value=4)
+
+    @run_after("init")
+    def choose_kernel(self):
+        """Run the kernel of the operation."""
+        self.kernel = self.operation
+
+    @run_after("setup", always_last=True)
+    def need_a_step(self):
+        """Skip if the sweep has no step."""
+        self.skip_if(not [*self.brackets, *self.also_search], "the sweep has no step")
+
+    @run_before("run")
+    def choose_algorithms(self):
+        """Time all algorithms of the library where a switch is found."""
+        self.executable_opts.append("--algorithms=all")
+
+    @run_before("performance")
+    def name_performance_variables(self):
+        """One number: how many switches were located to the byte."""
+        self.perf_variables = {"switches": self.located()}
+
+    @performance_function("")
+    def located(self):
+        """Switches between neighbouring sizes."""
+        return sum(search["verdict"] == "exact" for search in self.facts.footer["switches"])

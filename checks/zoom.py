@@ -4,20 +4,16 @@ A zoom searches where the sweep of the same placement found steps. A proof chang
 a time and in groups, and searches again, until one of them is proved to cause the switch.
 """
 
-import json
 import shlex
 import shutil
 import sys
 from pathlib import Path
 
 import reframe as rfm
-import reframe.utility.osext as osext
-import reframe.utility.typecheck as typ
 from reframe.core.backends import getlauncher
 from reframe.core.builtins import performance_function, run_after, run_before, variable
-from reframe.core.exceptions import ReframeError
-from reframe.core.logging import getlogger
 
+from .mixins.following import FollowingMixin, SearchMixin
 from .mixins.kernel import KernelMixin
 from .pingpong import PingPongSweep
 
@@ -25,7 +21,7 @@ from .pingpong import PingPongSweep
 PROOF = "proof"
 
 
-class Zoom(rfm.RunOnlyRegressionTest, KernelMixin):
+class Zoom(rfm.RunOnlyRegressionTest, SearchMixin, KernelMixin):
     """The late-receiver probe over all sizes, and a bisection of each of ``brackets``.
 
     A child may set ``brackets`` in its setup phase.
@@ -42,42 +38,6 @@ class Zoom(rfm.RunOnlyRegressionTest, KernelMixin):
     samples = 1
     block_time_us = 100
     pass_time_ms = 1
-
-    #: Where to bisect: mode, last size before a step, first size past it.
-    #:
-    #: :type: :class:`List[Tuple[str, int, int]]`
-    brackets = variable(typ.List[typ.Tuple[str, int, int]], value=[])
-
-    #: More brackets, as MODE:LAST-FIRST.
-    #:
-    #: :type: :class:`List[str]`
-    also_search = variable(typ.List[str], value=[])
-
-    #: Time limit of one bisection in milliseconds.
-    #:
-    #: :type: :class:`int`
-    search_time_ms = variable(int, value=800)
-
-    @run_before("run")
-    def pass_brackets_on(self):
-        """Pass the brackets to the kernel, if there are any, and their time."""
-        self.executable_opts.append(f"--search-time={self.search_time_ms}")
-        words = [f"{mode}:{last}-{first}" for mode, last, first in self.brackets]
-        words += self.also_search
-        if words:
-            self.executable_opts.append(f"--brackets={','.join(words)}")
-
-    def missing_points(self):
-        """Names of requested searches that were not made."""
-        made = [
-            (search["mode"], search["low_bytes"], search["high_bytes"])
-            for search in self.facts.footer["switches"]
-        ]
-        return [
-            f"{mode} {last} to {first} B"
-            for mode, last, first in self.brackets
-            if (mode, last, first) not in made
-        ]
 
     @run_before("performance")
     def name_performance_variables(self):
@@ -100,58 +60,16 @@ class Zoom(rfm.RunOnlyRegressionTest, KernelMixin):
 
 
 @rfm.simple_test
-class PingPongZoom(Zoom):
+class PingPongZoom(FollowingMixin, Zoom):
     """Locates the sweep's steps to the byte, and finds the end of the eager protocol."""
 
     tags = {"sweep", "explain", "study-001"}
     follows = PingPongSweep
 
-    @run_after("init")
-    def follow(self):
-        """Depend on the other check at the same placement, partition and environment."""
-        (variant,) = self.follows.get_variant_nums(placement=lambda name: name == self.placement)
-        self.followed = self.follows.variant_name(variant)
-        self.depends_on(self.followed)
-
-    @run_after("setup")
-    def need_a_measurement(self):
-        """Skip in a dry run, because the other check has measured nothing."""
-        self.skip_if(self.is_dry_run(), "needs a measurement, and a dry run makes none")
-
     @property
-    def record_before(self):
-        """Path of the record of the other check, from the setup phase on."""
-        before = self.getdep(self.followed)
-        return Path(before.stagedir, before.record)
-
-    @run_after("setup")
-    def take_candidates(self):
-        """Search where the sweep's record has steps.
-
-        The sizes are widened where a bracket lies outside. The plan stays in the stage folder as
-        ``plan.json``.
-        """
-        modes = [mode for mode in self.modes if mode != "late"]
-        planned = osext.run_command(
-            [
-                *(sys.executable, "-m", "switchpoint", "plan", str(self.record_before), "--json"),
-                f"--mode={','.join(modes)}",
-            ]
-        )
-        if planned.returncode:
-            raise ReframeError(planned.stderr.strip().removeprefix("switchpoint: "))
-        Path(self.stagedir, "plan.json").write_text(planned.stdout)
-        plan = json.loads(planned.stdout)
-        self.brackets = [
-            (bracket["mode"], bracket["last_size_before"], bracket["size_bytes"])
-            for bracket in plan["brackets"]
-        ]
-        self.sizes_bytes = [
-            min([*self.sizes_bytes, plan["sizes_bytes"][0]]),
-            max([*self.sizes_bytes, plan["sizes_bytes"][1]]),
-        ]
-        for note in plan["notes"]:
-            getlogger().warning(f"{self.display_name}: {note}")
+    def planned_modes(self):
+        """The modes that are timed."""
+        return [mode for mode in self.modes if mode != "late"]
 
 
 @rfm.simple_test

@@ -8,7 +8,11 @@ from sessions import ROOT, Session, start_reframe
 from switchpoint import explain, read_facts, read_files
 
 #: A sweep that only has to be there.
-SHORT = ("-S", "passes=1", "-S", "samples=2", "-S", "PingPongSweep.sizes_bytes=8,32768,65536")
+SHORT = (
+    *("-S", "passes=1", "-S", "samples=2", "-S", "PingPongSweep.sizes_bytes=8,32768,65536"),
+    *("-S", "Collective.ranks=2", "-S", "CollectiveZoom.ranks=2"),
+    *("-S", "CollectiveZoom.also_search=library:4096-16384", "-S", "search_time_ms=800"),
+)
 
 
 @pytest.fixture(scope="module")
@@ -22,8 +26,10 @@ def run_checks(cluster, prefix, *words):
     process = start_reframe(
         cluster,
         prefix,
-        *("-c", str(ROOT / "checks/pingpong.py"), "-c", str(ROOT / "checks/zoom.py"), "-r"),
+        *("-c", str(ROOT / "checks/pingpong.py"), "-c", str(ROOT / "checks/zoom.py")),
+        *("-c", str(ROOT / "checks/collectives.py"), "-r"),
         *("-n", "PingPong(Zoom|Proof).*%placement=one_node_network$"),
+        *("-n", "CollectiveZoom.*%placement=one_node_network.*%operation=allreduce$"),
         *SHORT,
         *words,
         site="site-configs/testbed/settings.py",
@@ -44,8 +50,18 @@ def probe(record):
 def test_the_checks_run_one_after_another_and_pass(session):
     assert session.exit_code == 0, session.output
     ran = [case["display_name"].split()[0] for case in session.testcases]
-    for check in ("PingPongSweep", "PingPongZoom", "PingPongProof"):
+    checks = ("PingPongSweep", "PingPongZoom", "PingPongProof", "Collective", "CollectiveZoom")
+    for check in checks:
         assert ran.count(check) == 2
+
+
+def test_a_collective_is_searched_beside_all_algorithms(session):
+    for environ in ("openmpi", "mpich"):
+        (record,) = records(session, environ, "CollectiveZoom")
+        facts = read_facts(record)
+        searched = [(s["mode"], s["low_bytes"]) for s in facts.footer["switches"]]
+        assert ("library", 4096) in searched
+        assert len(facts.header["plan"]["modes"]) > 2
 
 
 def offset_of(record):

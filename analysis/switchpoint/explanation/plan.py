@@ -52,8 +52,8 @@ class Plan:
         """The smallest and the largest size of the zoom: every bracket is between them."""
         reach = [*ZOOM_BYTES] if self.kernel == ZOOM else []
         return (
-            min([*reach[:1], *(last for _, last, _ in self.brackets)]),
-            max([*reach[1:], *(first for _, _, first in self.brackets)]),
+            min([*reach[:1], *(last for _, last, _ in self.brackets)], default=0),
+            max([*reach[1:], *(first for _, _, first in self.brackets)], default=0),
         )
 
 
