@@ -86,7 +86,8 @@ class FollowingMixin(rfm.RegressionTestPlugin):
     def take_candidates(self):
         """Search where the sweep's record has steps.
 
-        The sizes are widened where a bracket lies outside. The plan stays in the stage folder as ``plan.json``.
+        The sizes are widened where a bracket lies outside. The plan stays in the stage folder as
+        ``plan.json``.
         """
         planned = osext.run_command(
             [
