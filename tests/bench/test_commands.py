@@ -34,6 +34,7 @@ SMALL = {
     "prediction.py --from tests/analysis/records/openmpi-network-limit-65536.record.gz": "median%",
     "simulated_truth.py 1 --only broadcast": "inside%",
     "recommend.py 3 openmpi": "withdrawn",
+    "collective_switches.py 1 openmpi --only allgather": "launches of each search",
     "zoom.py 1": "right",
     "placement_order.py 1": "another program on each",
     "detection/noise.py 2": "10",
