@@ -5,7 +5,7 @@ overhead, eager limit and speed of its own, drawn from wide ranges. A model is f
 of two ranks, and to what one rank computes alone, and predicts 4, 8 and 16 ranks, one or two of
 them on a node. With --keep the records stay in FOLDER, and are read if they are there.
 Usage: ``.venv/bin/python bench/simulated_truth.py [NETWORKS] [--first SEED] [--keep FOLDER]
-[--only KERNELS] [--write]``
+[--only KERNELS] [--sizes SIZES] [--write]``
 """
 
 from __future__ import annotations
@@ -136,10 +136,10 @@ SEGMENT_BYTES = 8192
 SIZES = "1K,16K,64K,256K"
 _BROADCAST = (
     "--mode=repeated,binary,two_level,binomial,pipelined,repeated_ack,binary_ack,two_level_ack,"
-    "binomial_ack,scatter_allgather", f"--sizes={SIZES}")  # fmt: skip
+    "binomial_ack,scatter_allgather")  # fmt: skip
 _EXCHANGE = (
     "--mode=shift,pairwise,synchronous_shuffle,group_shuffle,synchronous_shuffle_windowed,"
-    "group_shuffle_windowed", f"--sizes={SIZES}")  # fmt: skip
+    "group_shuffle_windowed")  # fmt: skip
 
 #: The applications: what shows their rate on one rank, and what many ranks do.
 APPLICATIONS = {
@@ -161,20 +161,20 @@ def letters(ranks: int, on_node: int) -> str:
     return "".join(chr(ord("A") + rank // on_node) for rank in range(ranks))
 
 
-def steps(kernels: Sequence[str]) -> Iterator[Step]:
-    """Yield everything that is run on a network."""
+def steps(kernels: Sequence[str], sizes: str = SIZES) -> Iterator[Step]:
+    """Yield everything that is run on a network; the sizes are those of broadcast and alltoall."""
     yield from PING_PONGS
-    yield from (step for step in _steps() if step.program in kernels)
+    yield from (step for step in _steps(sizes) if step.program in kernels)
 
 
-def _steps() -> Iterator[Step]:
+def _steps(of_messages: str) -> Iterator[Step]:
     for program, (alone, _, sizes) in APPLICATIONS.items():
         yield Step(program, "A", (f"--mode={alone}", f"--sizes={sizes}"), computes=True)
     for ranks in RANKS:
         for on_node in (1, 2):
             nodes = letters(ranks, on_node)
-            yield Step("broadcast", nodes, _BROADCAST)
-            yield Step("alltoall", nodes, _EXCHANGE)
+            for program, modes in (("broadcast", _BROADCAST), ("alltoall", _EXCHANGE)):
+                yield Step(program, nodes, (modes, f"--sizes={of_messages}"))
             ring = ("--mode=alternate,sendrecv", "--grain=2000", "--sizes=4,4000,40000")
             yield Step("ring", nodes, (*ring, "--label=grain_us=2000"), computes=True)
             for program, (_, modes, sizes) in APPLICATIONS.items():
@@ -211,28 +211,26 @@ def simulate(truth: Network, step: Step, record: Path) -> None:
         sys.exit(f"{' '.join(map(str, words))} fails:\n{done.stdout}{done.stderr}")
 
 
-def simulated(truth: Network, kernels: Sequence[str], folder: Path, workers: int = 2) -> None:
+def simulated(
+    truth: Network, kernels: Sequence[str], sizes: str, folder: Path, workers: int = 2
+) -> None:
     """Run kernels on a network, and keep the records in a folder."""
     folder.mkdir(parents=True)
     with ThreadPoolExecutor(workers) as pool:
         waiting = [
             pool.submit(simulate, truth, step, folder / f"{number}.record")
-            for number, step in enumerate(steps(kernels))
+            for number, step in enumerate(steps(kernels, sizes))
         ]
         for one in waiting:
             one.result()
 
 
-def errors(
-    folder: Path, truth: Network, kernels: Sequence[str] = KERNELS, *, senders: bool = True
-) -> pd.DataFrame:
+def errors(folder: Path, truth: Network, kernels: Sequence[str] = KERNELS) -> pd.DataFrame:
     """Fit a model to a folder's ping-pongs, and compare all that it predicts."""
     site = folder.name
     found = read_files(sorted(folder.glob("*.record"))).measurements
     assert found is not None
     model = fit_model(found, site)
-    if not senders:
-        model = model.model_copy(update={"senders": []})
     tables = []
     for name in kernels:
         try:
@@ -259,17 +257,13 @@ def _as_flows(table: pd.DataFrame, eager_bytes: int) -> pd.Series:
     return (segments & (eager_bytes > SEGMENT_BYTES)) | (parts & (part_bytes < eager_bytes))
 
 
-def write_errors(tables: dict[bool, pd.DataFrame]) -> None:
-    """Write the model's own errors, with what sending costs and without, for intervals."""
-    found = [
-        error
-        for senders, table in tables.items()
-        for error in model_errors(
-            (condition, one)
-            for name, rows in table.groupby("kernel")
-            for _, _, condition, one in scores_of(rows, str(name), senders=senders)
-        )
-    ]
+def write_errors(table: pd.DataFrame) -> None:
+    """Write the model's own errors for intervals."""
+    found = model_errors(
+        (condition, one)
+        for name, rows in table.groupby("kernel")
+        for _, _, condition, one in scores_of(rows, str(name))
+    )
     lines = [
         "- " + json.dumps({key: value for key, value in error if key not in _NONE})
         for error in found
@@ -305,24 +299,24 @@ def main() -> None:
         "--only", type=several_of("kernel", KERNELS), default=KERNELS, metavar="KERNELS",
         help=f"{', '.join(KERNELS)}; default: all",
     )  # fmt: skip
+    options.add_argument("--sizes", default=SIZES, help=f"of broadcast and alltoall: {SIZES}")
     options.add_argument("--keep", type=Path, metavar="FOLDER")
     options.add_argument("--write", action="store_true", help="write the errors for intervals")
     given = options.parse_args()
-    tables: dict[bool, list[pd.DataFrame]] = {True: [], False: []}
+    tables = []
     with tempfile.TemporaryDirectory(dir=".") as scratch:
         keep = (given.keep or Path(scratch)).resolve()
         for seed in range(given.first, given.first + given.networks):
             truth = network(seed)
             folder = keep / f"network-{seed}"
             if not folder.exists():
-                simulated(truth, given.only, folder)
-            for senders in tables if given.write else [True]:
-                tables[senders].append(errors(folder, truth, given.only, senders=senders))
+                simulated(truth, given.only, given.sizes, folder)
+            tables.append(errors(folder, truth, given.only))
             print(truth, file=sys.stderr)
-    found = {one: pd.concat(own, ignore_index=True) for one, own in tables.items() if own}
+    table = pd.concat(tables, ignore_index=True)
     if given.write:
-        write_errors(found)
-    print_errors(found[True])
+        write_errors(table)
+    print_errors(table)
 
 
 if __name__ == "__main__":

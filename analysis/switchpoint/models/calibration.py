@@ -34,7 +34,7 @@ def calibrated(model: SiteModel, measurements: Measurements, within: str = WITHI
             compared = compare_with(model, measurements, kernel, within)
         except InputError:
             continue  # no run of it, or none that can be predicted
-        for mpi, oversubscribed, condition, one in scores_of(compared, kernel, senders=True):
+        for mpi, oversubscribed, condition, one in scores_of(compared, kernel):
             found[mpi, oversubscribed].append((condition, one))
     errors = [
         error.model_copy(update={"mpi": mpi, "oversubscribed": oversubscribed})
@@ -45,13 +45,13 @@ def calibrated(model: SiteModel, measurements: Measurements, within: str = WITHI
 
 
 def scores_of(
-    compared: pd.DataFrame, kernel: str, *, senders: bool
+    compared: pd.DataFrame, kernel: str
 ) -> list[tuple[str | None, bool, Condition, Score]]:
     """Return MPI, whether ranks share cores, condition and score of each predicted point."""
     scores = []
     for row in compared[compared["predicted_us"].notna()].to_dict("records"):
         nodes = tuple(ord(letter) for letter in row["ranks_on_nodes"])
-        condition = condition_of(kernel, RankLayout(nodes, nodes), senders=senders)
+        condition = condition_of(kernel, RankLayout(nodes, nodes))
         if condition is not None and row["measured_us"] > 0:
             one = score(row["measured_us"], row["links_low_us"], row["links_high_us"])
             scores.append((row["mpi"], bool(row["oversubscribed"]), condition, one))

@@ -48,14 +48,11 @@ class Condition(NamedTuple):
         The power of two that is not below the number of ranks.
     shared : bool
         Whether ranks share nodes.
-    senders : bool
-        Whether the model has what sending costs the sender.
     """
 
     pattern: str
     ranks: int
     shared: bool
-    senders: bool
 
 
 class Score(NamedTuple):
@@ -65,14 +62,13 @@ class Score(NamedTuple):
     above: float
 
 
-def condition_of(kernel: str, layout: RankLayout, *, senders: bool) -> Condition | None:
+def condition_of(kernel: str, layout: RankLayout) -> Condition | None:
     """Return the condition of a prediction; None if it has no error beside that of its links."""
     pattern, ranks = _PATTERNS.get(kernel), len(layout.nodes)
     if pattern is None or ranks < 2:
         return None
-    return Condition(
-        pattern, 2 ** math.ceil(math.log2(ranks)), 1 < len(set(layout.nodes)) < ranks, senders
-    )
+    shared = 1 < len(set(layout.nodes)) < ranks
+    return Condition(pattern, 2 ** math.ceil(math.log2(ranks)), shared)
 
 
 def score(measured_us: float, low_us: float, high_us: float) -> Score:
@@ -101,12 +97,24 @@ def model_errors(scores: Iterable[tuple[Condition, Score]]) -> list[ModelError]:
 
 
 def error_of(
-    model: SiteModel, condition: Condition | None, mpi: str | None, *, oversubscribed: bool
+    model: SiteModel,
+    condition: Condition | None,
+    mpi: str | None,
+    *,
+    oversubscribed: bool,
+    senders: bool,
 ) -> tuple[ModelError | None, str | None]:
     """Return the error of a prediction, and what limits it, as a sentence.
 
-    The site's own is that of the most similar number of ranks; that of this package knows no ranks
-    that share cores.
+    Parameters
+    ----------
+    model, condition, mpi
+        The model, what is predicted, and the MPI of the curves. The site's own error is that of the
+        most similar number of ranks.
+    oversubscribed
+        Whether ranks share cores: this package knows no such error.
+    senders
+        Whether the model knows senders to several receivers: without, neither is an error known.
     """
     if condition is None:
         return None, None
@@ -117,24 +125,19 @@ def error_of(
     ]  # fmt: skip
     if own:
         return min(own, key=lambda one: abs(math.log(one.ranks / condition.ranks))), None
-    lacks = f"the model's own error is not part of the interval: no {condition.pattern}"
-    fix = "; measure it and fit again with --calibrate"
+    if not oversubscribed and senders:
+        for one in _shipped():
+            if (one.pattern, one.ranks, one.shared) == condition:
+                return one, "the model's own error is that of simulated networks"
     if oversubscribed:
-        return None, f"{lacks} by ranks that share cores was measured{fix}"
-    if condition.ranks not in {one.ranks for one in _shipped()}:
-        return None, f"{lacks} by {condition.ranks} ranks was measured{fix}"
-    found = next(
-        (
-            one for one in _shipped()
-            if (one.pattern, one.ranks, one.shared, one.senders) == condition
-        ),
-        None,
-    )  # fmt: skip
-    if found is None:
-        return None, f"{lacks} on such nodes was measured{fix}"
-    return found, (
-        "the model's own error is that of simulated networks with a core for each rank"
-        + ("" if condition.senders else ", and with senders that were not measured")
+        why = "ranks share cores"
+    elif not senders:
+        why = "no broadcast --mode repeated by two and by three ranks was measured"
+    else:
+        why = f"no {condition.pattern} by {condition.ranks} ranks was measured"
+    return None, (
+        f"the interval is without the model's own error, since {why};"
+        f" measure {condition.pattern} and fit with --calibrate"
     )
 
 

@@ -176,8 +176,10 @@ def predict_one(
         notes.append("no bistream was measured; both directions of a link are taken as independent")
     notes += dict.fromkeys([*links[0].notes, *links[1].notes])
     between, mpi = links[1], links[1].alone.mpi
-    condition = condition_of(problem.kernel, layout, senders=between.knows_order)
-    error, limited = error_of(model, condition, mpi, oversubscribed=layout.oversubscribed)
+    error, limited = error_of(
+        model, condition_of(problem.kernel, layout), mpi,
+        oversubscribed=layout.oversubscribed, senders=between.knows_order or problem.ranks == 2,
+    )  # fmt: skip
     notes += [limited] if limited else []
     return Prediction(times, notes, spans, mpi, error)
 

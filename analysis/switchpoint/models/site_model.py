@@ -170,7 +170,6 @@ class ModelError(_Part):
     pattern: Literal["broadcast", "alltoall", "ring", "application"]
     ranks: Count
     shared: bool
-    senders: bool = True
     oversubscribed: bool = False
     #: How many predictions it is from.
     points: Count
