@@ -260,8 +260,8 @@ def _as_flows(table: pd.DataFrame, eager_bytes: int) -> pd.Series:
 def write_errors(table: pd.DataFrame) -> None:
     """Write the model's own errors for intervals."""
     found = model_errors(
-        (condition, one)
-        for name, rows in table.groupby("kernel")
+        (condition, site, one)
+        for (name, site), rows in table.groupby(["kernel", "site"])
         for _, _, condition, one in scores_of(rows, str(name))
     )
     lines = [

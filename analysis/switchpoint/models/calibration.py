@@ -39,7 +39,7 @@ def calibrated(model: SiteModel, measurements: Measurements, within: str = WITHI
     errors = [
         error.model_copy(update={"mpi": mpi, "oversubscribed": oversubscribed})
         for (mpi, oversubscribed), scores in sorted(found.items(), key=str)
-        for error in model_errors(scores)
+        for error in model_errors((one[0], number, one[1]) for number, one in enumerate(scores))
     ]
     return model.model_copy(update={"errors": errors})
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Hashable, Iterable
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
@@ -76,24 +76,27 @@ def score(measured_us: float, low_us: float, high_us: float) -> Score:
     return Score(math.log(low_us / measured_us), math.log(measured_us / high_us))
 
 
-def model_error(condition: Condition, scores: Sequence[Score]) -> ModelError | None:
-    """Return the error that scores show; None if they are too few."""
-    if len(scores) < LEAST_POINTS:
-        return None
-    return ModelError(
-        **condition._asdict(), points=len(scores),
-        low=_conformal([one.below for one in scores]),
-        high=_conformal([one.above for one in scores]),
-    )  # fmt: skip
+def model_errors(scores: Iterable[tuple[Condition, Hashable, Score]]) -> list[ModelError]:
+    """Return the error of each condition with enough scores.
 
-
-def model_errors(scores: Iterable[tuple[Condition, Score]]) -> list[ModelError]:
-    """Return the error of each condition with enough scores."""
-    by_condition: dict[Condition, list[Score]] = defaultdict(list)
-    for condition, one in scores:
-        by_condition[condition].append(one)
-    made = (model_error(condition, own) for condition, own in sorted(by_condition.items()))
-    return [one for one in made if one is not None]
+    Parameters
+    ----------
+    scores
+        Each with its condition, and with what it shares with scores that are not independent of
+        it, such as a network; every group counts alike (Lee, Barber, Willett 2023).
+    """
+    by_condition: dict[Condition, dict[Hashable, list[Score]]] = defaultdict(dict)
+    for condition, group, one in scores:
+        by_condition[condition].setdefault(group, []).append(one)
+    return [
+        ModelError(
+            **condition._asdict(), points=points,
+            low=_conformal([[one.below for one in own] for own in groups.values()]),
+            high=_conformal([[one.above for one in own] for own in groups.values()]),
+        )
+        for condition, groups in sorted(by_condition.items())
+        if (points := sum(map(len, groups.values()))) >= LEAST_POINTS
+    ]  # fmt: skip
 
 
 def error_of(
@@ -141,10 +144,20 @@ def error_of(
     )
 
 
-def _conformal(scores: list[float]) -> float:
-    """Return the score that the next one exceeds in half of 1 - `COVERAGE` of cases at most."""
-    place = math.ceil((len(scores) + 1) * (1 + COVERAGE) / 2)
-    return sorted(scores)[min(place, len(scores)) - 1]
+def _conformal(groups: list[list[float]]) -> float:
+    """Return the score that one of a new group exceeds in half of 1 - `COVERAGE` of cases at most.
+
+    The new group counts as one more, of which nothing is known; the largest score stands for it.
+    """
+    weighted = sorted(
+        (one, 1 / (len(groups) + 1) / len(group)) for group in groups for one in group
+    )
+    below = 0.0
+    for one, weight in weighted:
+        below += weight
+        if below >= (1 + COVERAGE) / 2:
+            return one
+    return weighted[-1][0]
 
 
 @cache
