@@ -5,6 +5,7 @@ The figures are those of real curves: times in microseconds, sizes in bytes.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -259,6 +260,7 @@ def test_a_jump_is_not_the_slope_that_explains_the_next_jump() -> None:
              10.0, 10.2, 0.5, 1.3]  # fmt: skip
 
     (found,) = detect_launches(OCTAVES[:21], [(np.array(time), np.array(error) / 100)])
+    json.dumps(found)  # its numbers are Python's
 
     steps = [one["size_bytes"] for one in found if one["kind"] == "step"]
     assert {65536, 131072} <= set(steps)
@@ -312,7 +314,7 @@ def test_a_jump_is_a_step_if_lines_that_meet_would_have_the_same_slope() -> None
 def recorded(*launches: tuple[list[float], list[float]]) -> list[list[dict[str, Any]]]:
     """What is found in launches on powers of two: median times, and relative errors in percent."""
     arrays = [(np.array(time), np.array(error) / 100) for time, error in launches]
-    return detect_launches(OCTAVES[: len(launches[0][0])], arrays)
+    return json.loads(json.dumps(detect_launches(OCTAVES[: len(launches[0][0])], arrays)))
 
 
 def steps_in(findings: list[dict[str, Any]]) -> list[tuple[int, int]]:

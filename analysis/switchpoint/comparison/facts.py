@@ -9,7 +9,7 @@ import pandas as pd
 
 from switchpoint.comparison.sides import Side
 from switchpoint.records.terms import differing, run_terms
-from switchpoint.tables.columns import none_for_nulls
+from switchpoint.tables.columns import records
 from switchpoint.tables.measurements import facts_of
 
 #: Columns of runs that say with what other tools' results were measured.
@@ -47,7 +47,7 @@ def differing_facts(sides: Sequence[Side], run_ids: Sequence[set[str]]) -> pd.Da
 def _facts_of(side: Side, run_ids: set[str]) -> list[dict[str, str]]:
     """Return the facts of each run of a side."""
     runs = side.runs[side.runs["run_id"].isin(run_ids)]
-    return [_of_run(run) for run in none_for_nulls(runs).to_dict("records")]
+    return [_of_run(run) for run in records(runs)]
 
 
 def _of_run(run: dict[Any, Any]) -> dict[str, str]:

@@ -16,11 +16,11 @@ from switchpoint.errors import InputError
 from switchpoint.explanation.catalogue import catalogue
 from switchpoint.explanation.causes import PROMINENT_MAGNITUDE, detect
 from switchpoint.explanation.eager import stayed_eager
-from switchpoint.explanation.places import CURVE, records
+from switchpoint.explanation.places import CURVE
 from switchpoint.explanation.switches import explain, notable
 from switchpoint.explanation.zooms import searches
-from switchpoint.tables.columns import identity_columns, none_for_nulls, rows_by, values_of
-from switchpoint.tables.curves import summarise
+from switchpoint.tables.columns import identity_columns, none_for_nulls, records, rows_by, values_of
+from switchpoint.tables.curves import summary_of
 from switchpoint.tables.findings import may_jump
 from switchpoint.tables.measurements import Measurements
 
@@ -83,7 +83,7 @@ def ladder(
     switches = explain(chosen, found[lasts])
     switches = switches[notable(switches) | switches["exact"]]
     eager = {values_of(row, CURVE): row for row in records(stayed_eager(chosen))}
-    points = summarise(chosen)
+    points = _rows_of_mode(summary_of(measurements), mode)
     spans = _spans(chosen, points, mode)
     columns = [str(name) for name in spans if name not in {"low", "high"}]
     by_curve = rows_by(records(switches), columns)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,7 +15,7 @@ from switchpoint.comparison.matching import Curve, Pair
 from switchpoint.detection.launches import FEWEST_SIZES, detect_launches
 from switchpoint.detection.search import LAUNCHES_TOGETHER
 from switchpoint.tables.columns import identity_columns
-from switchpoint.tables.findings import BOUNDARIES
+from switchpoint.tables.findings import BOUNDARIES, Row
 from switchpoint.tables.sweeps import Floats, Indices
 
 #: A boundary counts if this share of a side's launches shows it with at least this confidence.
@@ -40,7 +40,7 @@ class Range:
 
 
 #: The boundaries that are known of each launch of each curve.
-Known = Mapping[tuple[str, ...], list[dict[str, Any]]]
+Known = Mapping[tuple[str, ...], Sequence[Row]]
 
 
 def ranges_of(pair: Pair, known: Known | None = None) -> list[Range]:
@@ -58,7 +58,7 @@ def ranges_of(pair: Pair, known: Known | None = None) -> list[Range]:
     if len(sizes) < FEWEST_SIZES or not complete:
         return [Range(common, "")] if len(common) else []
     if known is not None:
-        found = [
+        found: Sequence[Sequence[Row]] = [
             known.get(_key(curve.identity, curve.run_ids[launch]), [])
             for _, curve, launch in complete
         ]
@@ -104,7 +104,7 @@ def _times(curve: Curve, sizes: Indices, launch: int) -> tuple[Floats, Floats]:
 def known_boundaries(findings: pd.DataFrame) -> Known:
     """Return the boundaries among findings, as from `detect`, by curve and launch."""
     names = [name for name in identity_columns(findings) if name != "run_id"]
-    found: dict[tuple[str, ...], list[dict[str, Any]]] = {}
+    found: dict[tuple[str, ...], list[Row]] = {}
     rows = findings[findings["kind"].isin(BOUNDARIES)]
     kept = ["kind", "last_size_before", "size_bytes"]
     for row in rows[[*names, "run_id", *kept, "evidence"]].to_dict("records"):

@@ -22,7 +22,7 @@ from switchpoint.comparison.methods import (
 )
 from switchpoint.comparison.sides import Side, select_all
 from switchpoint.records.run_facts import prove
-from switchpoint.tables.columns import LINK, none_for_nulls
+from switchpoint.tables.columns import LINK, records
 from switchpoint.tables.measurements import facts_of
 from switchpoint.tables.student import t975
 
@@ -190,7 +190,7 @@ def _boundaries(
 ) -> dict[tuple[str | None, ...], list[dict[str, Any]]]:
     """Return where the time of each place jumps, by size, each boundary once."""
     found: dict[tuple[str | None, ...], list[dict[str, Any]]] = {}
-    for rung in none_for_nulls(rungs).to_dict("records"):
+    for rung in records(rungs):
         if rung["last_size_before"] is not None:
             boundaries = found.setdefault(_place(places.side, rung, places.labels), [])
             boundaries.append({name: rung[name] for name in _BOUNDARY})
@@ -286,7 +286,7 @@ def _half_sizes(trips: Curve) -> np.ndarray[Any, np.dtype[np.float64]]:
 
 def _links(side: Side) -> dict[str, tuple[float, str]]:
     """Return the rate of the link of each run in MB/s, and who says so."""
-    runs = none_for_nulls(side.runs).to_dict("records")
+    runs = records(side.runs)
     return {run["run_id"]: link for run in runs if (link := _link(run))}
 
 

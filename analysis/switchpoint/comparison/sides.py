@@ -19,7 +19,7 @@ from switchpoint.store.contents import find_run
 from switchpoint.store.store import Store
 from switchpoint.tables.builds import tell_builds
 from switchpoint.tables.columns import IDENTITY, identity_columns
-from switchpoint.tables.curves import summarise
+from switchpoint.tables.curves import summary_of
 from switchpoint.tables.measurements import Measurements
 from switchpoint.tables.mpi_names import is_mpi
 from switchpoint.tables.sweeps import ZOOM
@@ -85,7 +85,7 @@ def select(
     """
     found = _of_files(selection) if selection.files else _of_store(selection, Store(store), last)
     found = tell_unlike(found)
-    points = summarise(found)
+    points = summary_of(found)
     for name in selection.wanted:
         if name in IDENTITY or name not in found.runs:
             points = _only(selection, points, name)

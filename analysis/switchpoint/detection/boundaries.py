@@ -8,7 +8,6 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -20,6 +19,7 @@ from switchpoint.detection.confidence import confidence, features
 from switchpoint.detection.divisions import Divisions
 from switchpoint.detection.odd_sizes import Odd, odd_between, odd_end
 from switchpoint.detection.segments import Piece, PieceTable
+from switchpoint.tables.findings import Finding
 
 #: Effects smaller than this are not reported: relative change of time.
 SMALLEST_STEP = 0.05
@@ -87,7 +87,7 @@ def boundaries(
     *,
     recurs: npt.NDArray[np.bool_],
     has_repeats: bool,
-) -> tuple[list[dict[str, Any]], list[Odd]]:
+) -> tuple[list[Finding], list[Odd]]:
     """Describe the boundaries of a curve that are probable and large enough, and all cliffs.
 
     Two boundaries around a single size, beside which the lines agree, are no boundaries: the size
@@ -245,7 +245,7 @@ def _times_across(
     return before, after
 
 
-def _described(table: PieceTable, judged: Judged, *, has_repeats: bool) -> dict[str, Any]:
+def _described(table: PieceTable, judged: Judged, *, has_repeats: bool) -> Finding:
     """Convert a boundary to a finding."""
     left, right = judged.left, judged.right
     last_before = int(table.size[judged.bracket.first - 1])
@@ -268,14 +268,16 @@ def _described(table: PieceTable, judged: Judged, *, has_repeats: bool) -> dict[
         evidence["caveat"] = hides
     elif judged.bracket.last > judged.bracket.first and first_after > 2 * last_before:
         evidence["caveat"] = _SOMEWHERE
-    finding = {
+    finding: Finding = {
         "kind": judged.kind,
         "size_bytes": int(first_after),
         "last_size_before": last_before,
         "magnitude": judged.magnitude,
+        "confidence": 0.0,
         "evidence": evidence,
     }
-    return finding | {"confidence": confidence(features(finding, has_repeats=has_repeats))}
+    finding["confidence"] = confidence(features(finding, has_repeats=has_repeats))
+    return finding
 
 
 def _may_hide_a_step(table: PieceTable, judged: Judged) -> str:

@@ -9,6 +9,7 @@ import pandas as pd
 
 from switchpoint.detection.outliers import sure_of_none_in
 from switchpoint.tables.curves import Passes
+from switchpoint.tables.findings import Finding
 from switchpoint.tables.student import SD_PER_MAD
 from switchpoint.tables.sweeps import Indices, Sweeps
 
@@ -54,7 +55,7 @@ def noise_bursts(sweeps: Sweeps, passes: Passes) -> list[dict[str, Any]]:
     return found
 
 
-def _burst(slow: pd.DataFrame, sizes: Indices, passes: int) -> dict[str, Any]:
+def _burst(slow: pd.DataFrame, sizes: Indices, passes: int) -> Finding:
     return {
         "kind": "noise_burst",
         "size_bytes": int(sizes.min()),

@@ -16,6 +16,7 @@ import numpy as np
 import pandas as pd
 
 from switchpoint.tables.columns import identity_columns
+from switchpoint.tables.findings import Finding
 from switchpoint.tables.sweeps import Floats, Indices
 
 #: Placements, nearest first.
@@ -57,11 +58,10 @@ def inversions(curves: pd.DataFrame) -> list[dict[str, Any]]:
     whose, points = _by_curve(curves, identity)
     found = []
     for kind, slow, fast, differs in _pairs(whose, identity):
-        scatter = 0.0 if kind == "mode_inversion" else LAUNCH_SCATTER
-        for finding in _slower_stretches(points[slow], points[fast], scatter):
+        for finding in _slower_stretches(kind, points[slow], points[fast]):
             named = {name: whose[name].iloc[slow] for name in identity}
             finding["evidence"] |= {"other": {name: whose[name].iloc[fast] for name in differs}}
-            found.append(named | {"kind": kind} | finding)
+            found.append(named | finding)
     return found
 
 
@@ -151,8 +151,9 @@ def _groups(whose: pd.DataFrame, names: list[str]) -> Iterator[list[int]]:
     yield from groups.values()
 
 
-def _slower_stretches(slow: _Points, fast: _Points, scatter: float) -> Iterator[dict[str, Any]]:
+def _slower_stretches(kind: str, slow: _Points, fast: _Points) -> Iterator[Finding]:
     """Describe each range of common sizes at which the first curve is slower than the second."""
+    scatter = 0.0 if kind == "mode_inversion" else LAUNCH_SCATTER
     size, one, other = np.intersect1d(slow.size, fast.size, assume_unique=True, return_indices=True)
     positive = size > 0
     size, one, other = size[positive], one[positive], other[positive]
@@ -172,6 +173,7 @@ def _slower_stretches(slow: _Points, fast: _Points, scatter: float) -> Iterator[
         )
         confidence = math.erf(math.log1p(typical) / max(error, 1e-3) / 2**0.5)
         yield {
+            "kind": kind,
             "size_bytes": int(size[first]),
             "last_size_before": int(size[first - 1]) if first else 0,
             "magnitude": typical,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -17,6 +17,7 @@ from switchpoint.detection.noise import NOISE_FLOOR, off_the_neighbours, point_n
 from switchpoint.detection.odd_sizes import Odd
 from switchpoint.detection.outliers import large, outliers
 from switchpoint.detection.segments import PieceTable
+from switchpoint.tables.findings import Finding
 from switchpoint.tables.sweeps import Floats
 
 _Part = TypeVar("_Part")
@@ -64,9 +65,7 @@ _RECURS = 0.8
 _ERRORS = 3.0
 
 
-def detect_launches(
-    size: Floats, launches: list[tuple[Floats, Floats]]
-) -> list[list[dict[str, Any]]]:
+def detect_launches(size: Floats, launches: list[tuple[Floats, Floats]]) -> list[list[Finding]]:
     """Find steps and changes of slope in each of several launches of one curve.
 
     Launches share the places of their boundaries, not their size. A boundary in all of them
@@ -82,7 +81,7 @@ def detect_launches(
 
     Returns
     -------
-    list of list of dict
+    list of list of Finding
         Of each launch `ANOMALY_COLUMNS`, by size: boundaries and outliers.
     """
     if len(size) < FEWEST_SIZES:
@@ -152,7 +151,7 @@ class _Weighed:
 
     def boundaries(
         self, elsewhere: Floats, others: list[Probable], recurs: npt.NDArray[np.bool_]
-    ) -> tuple[list[dict[str, Any]], list[Odd]]:
+    ) -> tuple[list[Finding], list[Odd]]:
         """Find the boundaries and the odd sizes, with what other launches show before the data."""
         divisions = self.divide(elsewhere)
         return boundaries(

@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from switchpoint.detection.cliffs import SMALLEST_CLIFF
 from switchpoint.detection.odd_sizes import Odd
+from switchpoint.tables.findings import Finding
 from switchpoint.tables.sweeps import Floats
 
 #: Smaller changes of a single size are not reported, relative.
@@ -70,9 +71,7 @@ def large(change: Floats, errors: Floats) -> list[Odd]:
     return [Odd(place, float(change[place]), float(errors[place])) for place in places]
 
 
-def outliers(
-    size: Floats, odd: list[Odd], noise: float, *, measured_once: bool
-) -> list[dict[str, Any]]:
+def outliers(size: Floats, odd: list[Odd], noise: float, *, measured_once: bool) -> list[Finding]:
     """Convert sizes that are off alone to findings.
 
     Parameters

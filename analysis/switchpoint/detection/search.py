@@ -18,8 +18,8 @@ from switchpoint.detection.launches import detect_launches
 from switchpoint.detection.recurrence import add_chances
 from switchpoint.records.run_facts import conditions
 from switchpoint.tables.columns import identity_columns
-from switchpoint.tables.curves import compare_passes, summarise_passes, with_levels
-from switchpoint.tables.findings import ANOMALY_COLUMNS
+from switchpoint.tables.curves import compare_passes, summarise_passes, summary_of, with_levels
+from switchpoint.tables.findings import ANOMALY_COLUMNS, Finding
 from switchpoint.tables.measurements import Measurements, sweeps_of
 from switchpoint.tables.sweeps import Floats, Indices, Sweeps
 from switchpoint.tables.visits import States
@@ -57,10 +57,12 @@ def find_anomalies(
         `switchpoint.detect`, which adds suspects and origins.
     """
     sweeps = sweeps_of(source)
-    tables, rows = _search_all(sweeps, progress)
+    tables, order, rows = _search_all(sweeps, progress)
     identity = sweeps.identity
     if isinstance(source, Measurements):
         _add_conditions(source, rows)
+        if tables and source.summary is None:
+            summary_of(source, _in_order(tables, order))
         if len(source.points):
             tables.append(source.points)
             rows += _search_points(source.points)
@@ -70,6 +72,13 @@ def find_anomalies(
         rows += inversions(points)
         add_chances(rows, _spans(points))
     return pd.DataFrame(rows, columns=[*dict.fromkeys(identity), *ANOMALY_COLUMNS])
+
+
+def _in_order(tables: list[pd.DataFrame], order: Indices) -> pd.DataFrame:
+    """Join the points of parts in the order of the curves, as `summarise` returns them."""
+    if len(tables) == 1:
+        return tables[0]
+    return pd.concat(tables, ignore_index=True).iloc[order].reset_index(drop=True)
 
 
 def _spans(points: pd.DataFrame) -> pd.DataFrame:
@@ -84,30 +93,32 @@ def _spans(points: pd.DataFrame) -> pd.DataFrame:
 def find_in_curves(source: Measurements | pd.DataFrame) -> pd.DataFrame:
     """Find what timing shows within each curve; as `find_anomalies`, but compare no curves."""
     sweeps = sweeps_of(source)
-    _, rows = _search_all(sweeps, lambda: None)
+    _, _, rows = _search_all(sweeps, lambda: None)
     return pd.DataFrame(rows, columns=[*sweeps.identity, *ANOMALY_COLUMNS])
 
 
 def _search_all(
     sweeps: Sweeps, progress: Callable[[], object]
-) -> tuple[list[pd.DataFrame], list[dict[str, Any]]]:
-    """Return the points of all curves, and what each curve shows."""
+) -> tuple[list[pd.DataFrame], Indices, list[dict[str, Any]]]:
+    """Return the points of all curves, how to sort them, and what each curve shows."""
     tables: list[pd.DataFrame] = []
     rows: list[dict[str, Any]] = []
+    sizes: list[Indices] = []
+    part = _part_of_curve(sweeps)
     with workers(worthwhile=len(sweeps.curves) >= WORTH_A_POOL) as apply:
-        for table, found, curves in apply(_search, _parts(sweeps)):
+        for table, found, of_curves in apply(_search, _parts(sweeps, part)):
             tables.append(table)
             rows += found
-            for _ in range(curves):
+            sizes.append(of_curves)
+            for _ in of_curves:
                 progress()
-    return tables, rows
+    points_of = np.concatenate(sizes) if sizes else np.empty(0, dtype=np.intp)
+    curve = np.repeat(np.argsort(part, kind="stable"), points_of)
+    return tables, np.argsort(curve, kind="stable"), rows
 
 
-def _parts(sweeps: Sweeps) -> Iterator[Sweeps]:
-    """Split into parts of about `CURVES_AT_ONCE` curves.
-
-    Launches that are cut together stay together.
-    """
+def _part_of_curve(sweeps: Sweeps) -> Indices:
+    """Number parts of about `CURVES_AT_ONCE` curves. Launches that are cut together stay so."""
     same = sweeps.same_but_for_the_run()
     order = np.argsort(same, kind="stable")
     number = np.arange(len(order))
@@ -115,6 +126,11 @@ def _parts(sweeps: Sweeps) -> Iterator[Sweeps]:
     may_split = _begins_group(launch, np.bincount(same)[same[order]])
     part_of_curve = np.empty_like(order)
     part_of_curve[order] = np.maximum.accumulate(np.where(may_split, number // CURVES_AT_ONCE, 0))
+    return part_of_curve
+
+
+def _parts(sweeps: Sweeps, part_of_curve: Indices) -> Iterator[Sweeps]:
+    """Split the samples into the parts of their curves."""
     part = part_of_curve[sweeps.curve]
     by_part = np.argsort(part, kind="stable")
     for rows in np.split(by_part, np.cumsum(np.bincount(part))[:-1]):
@@ -138,10 +154,10 @@ def _divided_evenly(launches: list[int]) -> list[list[int]]:
     return [part.tolist() for part in np.array_split(np.array(launches), groups)]
 
 
-def _search(sweeps: Sweeps) -> tuple[pd.DataFrame, list[dict[str, Any]], int]:
+def _search(sweeps: Sweeps) -> tuple[pd.DataFrame, list[dict[str, Any]], Indices]:
     """Summarise some curves and find what each shows, alone or with its launches.
 
-    Returned with how many curves there are.
+    Returned with how many sizes each curve has.
     """
     passes = compare_passes(sweeps)
     table = summarise_passes(sweeps, passes)
@@ -155,15 +171,15 @@ def _search(sweeps: Sweeps) -> tuple[pd.DataFrame, list[dict[str, Any]], int]:
         for curve, found in zip(curves, detect_launches(size, launches), strict=True)
         for finding in found
     ]
-    return table, rows + noise_bursts(sweeps, passes), len(sweeps.curves)
+    return table, rows + noise_bursts(sweeps, passes), np.bincount(passes.point_curve)
 
 
-def _with_states(finding: dict[str, Any], states: States) -> dict[str, Any]:
+def _with_states(finding: Finding, states: States) -> Finding:
     """Add to a finding that the visits of its curve have states, and what they leave open."""
     evidence = {"states": asdict(states), **finding["evidence"]}
     if not states.distinguished:
         evidence.setdefault("caveat", _STATES)
-    return finding | {"evidence": evidence}
+    return {**finding, "evidence": evidence}
 
 
 def _search_points(points: pd.DataFrame) -> list[dict[str, Any]]:

@@ -15,7 +15,7 @@ from switchpoint.detection.search import find_anomalies
 from switchpoint.explanation.origins import Origins, origins_of_run
 from switchpoint.explanation.slower_runs import slower_because
 from switchpoint.explanation.suspects import Suspects, suspects_of_run
-from switchpoint.tables.columns import none_for_nulls, values_of
+from switchpoint.tables.columns import records, values_of
 from switchpoint.tables.findings import BOUNDARIES, may_jump
 from switchpoint.tables.measurements import Measurements
 
@@ -57,7 +57,7 @@ def detect(
 
 def add_causes(anomalies: pd.DataFrame, measurements: Measurements) -> pd.DataFrame:
     """Add suspects and origins to what was found in these measurements."""
-    rows: list[dict[Any, Any]] = none_for_nulls(anomalies).to_dict("records")
+    rows: list[dict[Any, Any]] = records(anomalies)
     runs: dict[str, tuple[Suspects, Origins]] = {}
     for row in rows:
         run_id = row["run_id"]
@@ -115,7 +115,7 @@ def _count_siblings(measurements: Measurements, rows: list[dict[Any, Any]]) -> N
     alike = [name for name in _SIBLING if name in identity]
     if not guessed or not alike:
         return
-    curves = none_for_nulls(measurements.curves).to_dict("records")
+    curves = records(measurements.curves)
     family = Counter(values_of(curve, alike) for curve in curves)
     steps = pd.DataFrame(
         [

@@ -7,12 +7,12 @@ from typing import Any
 
 import pandas as pd
 
-from switchpoint.explanation.places import CURVE, records
+from switchpoint.explanation.places import CURVE
 from switchpoint.explanation.suspects import governing
 from switchpoint.explanation.trials import Configurations, changes
 from switchpoint.explanation.verdicts import GOVERNED, RANK, REFUTED, SUSPECTED
 from switchpoint.explanation.zooms import PLACE, searches, was_eager
-from switchpoint.tables.columns import values_of
+from switchpoint.tables.columns import records, values_of
 from switchpoint.tables.measurements import Measurements
 
 #: Columns that describe where MPI_Send stayed eager, after those of its curve.

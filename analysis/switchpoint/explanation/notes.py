@@ -7,8 +7,8 @@ from typing import Any
 import pandas as pd
 
 from switchpoint.explanation.origins import words_of
-from switchpoint.explanation.places import curve_columns, records
-from switchpoint.tables.columns import NOTES, rows_by, values_of
+from switchpoint.explanation.places import curve_columns
+from switchpoint.tables.columns import NOTES, records, rows_by, values_of
 from switchpoint.tables.naming import other_curve
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 
 from switchpoint.explanation.zooms import PLACE
-from switchpoint.tables.columns import identity_columns, none_for_nulls, values_of
+from switchpoint.tables.columns import identity_columns, records, values_of
 from switchpoint.tables.findings import relative_jump
 
 #: The curve of a switch. Other columns, such as labels, may also distinguish curves.
@@ -136,8 +136,3 @@ def _tell_searches_in_vain(place: Place, switch: Switch) -> None:
     for search in place.searches:
         if (search["low_bytes"], search["high_bytes"]) == (switch.last, switch.first):
             switch.tell(search["run_id"], search["method"], search["reason"])
-
-
-def records(table: pd.DataFrame) -> list[dict[str, Any]]:
-    """Return the rows of a table, with None for every null."""
-    return none_for_nulls(table).to_dict("records")  # type: ignore[return-value]

@@ -6,7 +6,7 @@ from typing import Any
 
 from switchpoint.explanation.suspects import suspects_of_run
 from switchpoint.explanation.zooms import searches
-from switchpoint.tables.columns import none_for_nulls, values_of
+from switchpoint.tables.columns import records, values_of
 from switchpoint.tables.measurements import Measurements
 
 #: What distinguishes placements.
@@ -27,7 +27,7 @@ def probed_limits(measurements: Measurements) -> dict[tuple[Any, ...], Limit]:
     found = found[(found["method"] == "late_receiver") & found["intervention"].isna()]
     found = found[found["last_size_bytes"].notna()]
     limits: dict[tuple[Any, ...], Limit] = {}
-    for row in none_for_nulls(found).to_dict("records"):
+    for row in records(found):
         key = values_of(row, PLACE)
         last = int(row["last_size_bytes"])
         limits[key] = min(limits.get(key, (last, PROBE)), (last, PROBE))

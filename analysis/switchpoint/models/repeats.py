@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from switchpoint.tables.columns import none_for_nulls
+from switchpoint.tables.columns import records
 from switchpoint.tables.curves import median_by
 from switchpoint.tables.sweeps import Floats, Indices
 
@@ -89,7 +89,7 @@ def repeats_by(
     edges = np.flatnonzero(np.diff(curve[order])) + 1
     parts = np.split(order, edges)
     firsts = [rows[0] for rows in parts if len(rows)]
-    named = none_for_nulls(passes[[*keys]].iloc[firsts]).to_dict("records")
+    named = records(passes[[*keys]].iloc[firsts])
     run, names = pd.factorize(passes["run_id"].astype("str"))
     number, size, time_us = (passes[name].to_numpy() for name in ("pass", "size_bytes", "time_us"))
     for values, rows in zip(named, parts, strict=False):

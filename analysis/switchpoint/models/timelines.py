@@ -15,7 +15,7 @@ from switchpoint.models.prediction import WITHIN, predict_one
 from switchpoint.models.site_model import SiteModel
 from switchpoint.records.activity import activity_problem, activity_table
 from switchpoint.records.rank_layout import RankLayout, layout_of
-from switchpoint.tables.columns import none_for_nulls
+from switchpoint.tables.columns import records
 from switchpoint.tables.measurements import Measurements, facts_of
 
 
@@ -72,7 +72,7 @@ def sort_timelines(
     runs = measurements.runs
     sorts = runs[(runs["kernel"] == MERGE_SORT) & runs["header"].notna() & runs["footer"].notna()]
     newest_first = sorts.sort_values("start_utc", ascending=False, kind="stable")
-    for run in none_for_nulls(newest_first).to_dict("records"):
+    for run in records(newest_first):
         header, footer = facts_of(run)
         ranks = [rank["rank"] for rank in header.get("ranks", [])]
         if footer is None or activity_problem(footer, header) or ranks != [*range(len(ranks))]:

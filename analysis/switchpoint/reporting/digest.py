@@ -16,7 +16,7 @@ import pandas as pd
 
 from switchpoint.errors import InputError
 from switchpoint.explanation.causes import PROMINENT_CONFIDENCE, matters
-from switchpoint.tables.columns import identity_columns, none_for_nulls
+from switchpoint.tables.columns import identity_columns, records
 from switchpoint.tables.findings import BOUNDARIES, KINDS
 
 #: No line has a higher confidence than this, however many runs show it.
@@ -128,7 +128,7 @@ def digest(
     min_confidence
         Lines of boundaries that are less certain are not notable.
     """
-    rows = none_for_nulls(findings.assign(_matters=matters(findings))).to_dict("records")
+    rows = records(findings.assign(_matters=matters(findings)))
     identity = identity_columns(findings.drop(columns=["_matters"], errors="ignore"))
     widths = [_octaves(row) for row in rows]
     lines: dict[tuple[Any, ...], list[Line]] = {}
@@ -314,7 +314,7 @@ def _count_curves(lines: list[Line], curves: pd.DataFrame) -> None:
         if identity
         else curves["size_bytes"].agg(["min", "max"]).to_frame().T
     )
-    rows = none_for_nulls(grouped).to_dict("records")
+    rows = records(grouped)
     by_place: dict[tuple[Any, ...], list[dict[Any, Any]]] = {}
     for row in rows:
         by_place.setdefault(tuple(row.get(name) for name in PLACE), []).append(row)

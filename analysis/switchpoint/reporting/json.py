@@ -56,13 +56,13 @@ def findings_as_json(findings: pd.DataFrame) -> list[dict[str, Any]]:
 def switches_as_json(switches: pd.DataFrame) -> list[dict[str, Any]]:
     """Convert switches to the JSON of docs/reference/findings.md, with the curve as an object."""
     from switchpoint.explanation.places import EXPLANATION_COLUMNS, curve_columns
-    from switchpoint.tables.columns import none_for_nulls
+    from switchpoint.tables.columns import records
 
     curve = curve_columns(switches)
     return [
         {"curve": {name: row[name] for name in curve if isinstance(row[name], str)}}
         | {name: row[name] for name in EXPLANATION_COLUMNS}
-        for row in none_for_nulls(switches).to_dict("records")
+        for row in records(switches)
     ]
 
 
@@ -105,25 +105,25 @@ def tools_as_json(table: pd.DataFrame) -> dict[str, Any]:
 
 def algorithms_as_json(table: pd.DataFrame) -> dict[str, Any]:
     """Convert the algorithms of collectives, a row for each size."""
-    from switchpoint.tables.columns import none_for_nulls
+    from switchpoint.tables.columns import records
 
-    return {"algorithms": none_for_nulls(table).to_dict("records")}
+    return {"algorithms": records(table)}
 
 
 def comparison_as_json(found: Comparison) -> dict[str, Any]:
     """Convert a comparison; docs/reference/compare.md says what each column means."""
-    from switchpoint.tables.columns import none_for_nulls
+    from switchpoint.tables.columns import records
 
     names = ("sides", "ranges", "sizes", "unmatched", "facts")
-    return {name: none_for_nulls(getattr(found, name)).to_dict("records") for name in names}
+    return {name: records(getattr(found, name)) for name in names}
 
 
 def ladder_as_json(rungs: pd.DataFrame) -> dict[str, Any]:
     """Convert the rungs of ladders, with their curve as an object."""
     from switchpoint.comparison.ladder import RUNG_COLUMNS
-    from switchpoint.tables.columns import none_for_nulls
+    from switchpoint.tables.columns import records
 
-    rows = none_for_nulls(rungs).to_dict("records")
+    rows = records(rungs)
     return {
         "rungs": [
             {"curve": {k: v for k, v in row.items() if k not in RUNG_COLUMNS and v is not None}}
@@ -135,9 +135,9 @@ def ladder_as_json(rungs: pd.DataFrame) -> dict[str, Any]:
 
 def reach_as_json(table: pd.DataFrame) -> dict[str, Any]:
     """Convert the table of `reach`."""
-    from switchpoint.tables.columns import none_for_nulls
+    from switchpoint.tables.columns import records
 
-    return {"reach": none_for_nulls(table).to_dict("records")}
+    return {"reach": records(table)}
 
 
 def recipe_as_json(
@@ -156,7 +156,7 @@ def recipe_as_json(
 
 def verdict_as_json(verdict: Verdict) -> dict[str, Any]:
     """Convert the verdict of the gate to the JSON of docs/reference/gate.md."""
-    from switchpoint.tables.columns import none_for_nulls
+    from switchpoint.tables.columns import records
 
     return {
         "session": verdict.session,
@@ -164,7 +164,7 @@ def verdict_as_json(verdict: Verdict) -> dict[str, Any]:
         "baseline_sessions": verdict.sessions,
         "curves": len(verdict.curves),
         "fails": verdict.fails,
-        "findings": none_for_nulls(verdict.findings).to_dict("records"),
+        "findings": records(verdict.findings),
         "warnings": verdict.warnings,
         "power": [*verdict.power],
     }
@@ -189,9 +189,9 @@ def predictions_as_json(table: pd.DataFrame, *, activity: bool) -> dict[str, Any
 def beside_measured_as_json(comparison: pd.DataFrame) -> dict[str, Any]:
     """Convert predictions beside measurements, and their gaps as findings."""
     from switchpoint.models.gaps import prediction_gaps
-    from switchpoint.tables.columns import none_for_nulls
+    from switchpoint.tables.columns import records
 
-    points = none_for_nulls(comparison).to_dict("records")
+    points = records(comparison)
     return {"points": points, "findings": prediction_gaps(comparison)}
 
 

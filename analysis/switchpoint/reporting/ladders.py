@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 
 from switchpoint.comparison.ladder import RUNG_COLUMNS
-from switchpoint.tables.columns import none_for_nulls
+from switchpoint.tables.columns import records
 from switchpoint.tables.naming import telling_columns, worded
 from switchpoint.tables.units import percent, range_text, significant
 
@@ -30,9 +30,9 @@ def by_site(rungs: pd.DataFrame) -> dict[str, dict[str, list[dict[Any, Any]]]]:
     columns = [name for name in telling_columns(identity, heads) if name not in heads]
     sites: dict[str, dict[str, list[dict[Any, Any]]]] = {}
     own: dict[tuple[Any, ...], list[dict[Any, Any]]] = {}
-    for row in none_for_nulls(rungs).to_dict("records"):
+    for row in records(rungs):
         heading = ", ".join(row[name] or f"no {name}" for name in heads)
-        curve = tuple(row[name] for name in identity)
+        curve = tuple(row[str(name)] for name in identity)
         if curve not in own:
             words = (worded(name, row[name]) for name in columns if row[name] is not None)
             name, ladders = ", ".join(words) or "all", sites.setdefault(heading, {})

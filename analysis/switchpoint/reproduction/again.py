@@ -10,7 +10,7 @@ from typing import Any
 from switchpoint.importing import lock as locks
 from switchpoint.reproduction.differences import Difference
 from switchpoint.reproduction.recipe import Recipe
-from switchpoint.tables.columns import REPRODUCES, none_for_nulls
+from switchpoint.tables.columns import REPRODUCES, records
 from switchpoint.tables.measurements import Measurements
 
 #: Facts that always differ.
@@ -42,7 +42,7 @@ class Again:
 
 def runs_again(measurements: Measurements) -> Iterator[Again]:
     """Each run that runs again another one of these."""
-    runs = {str(run["run_id"]): run for run in none_for_nulls(measurements.runs).to_dict("records")}
+    runs = {str(run["run_id"]): run for run in records(measurements.runs)}
     for identity, run in runs.items():
         first = str(json.loads(run["labels"] or "{}").get(REPRODUCES))
         if first in runs:

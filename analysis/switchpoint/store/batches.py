@@ -19,8 +19,8 @@ import pyarrow.compute as pc
 from switchpoint.errors import InputError
 from switchpoint.store.files import StoreFiles
 from switchpoint.store.tables import CURVES, FACTS, RUNS, SAMPLES, packed, parquet
-from switchpoint.tables.columns import none_for_nulls
-from switchpoint.tables.curves import summarise
+from switchpoint.tables.columns import records
+from switchpoint.tables.curves import summary_of
 from switchpoint.tables.measurements import Measurements
 from switchpoint.tables.validity import whole_start
 
@@ -46,13 +46,13 @@ class Encoded:
     @classmethod
     def of(cls, measurements: Measurements) -> Encoded:
         """Encode measurements. This takes most of the time of an import."""
-        rows = none_for_nulls(measurements.runs).to_dict("records")
+        rows = records(measurements.runs)
         for row in rows:
             row["start_utc"] = row["start_utc"] and whole_start(row["start_utc"])
         return cls(
             {
                 "samples": packed(measurements.samples, SAMPLES),
-                "curves": packed(summarise(measurements), CURVES),
+                "curves": packed(summary_of(measurements), CURVES),
                 "facts": pa.Table.from_pylist(rows, schema=FACTS),
                 "runs": pa.Table.from_pylist(rows, schema=RUNS),
             }

@@ -28,6 +28,7 @@ from switchpoint.store.files import StoreFiles
 from switchpoint.store.ledger import Ledger
 from switchpoint.store.lost_runs import lost_in_words, unfinished_in_words
 from switchpoint.store.mark import check_mark
+from switchpoint.store.scan import paths_of
 from switchpoint.store.store import Store
 from switchpoint.store.stored_runs import StoredRuns
 from switchpoint.store.tables import GrowingParquet
@@ -132,13 +133,13 @@ def _join_runs(files: StoreFiles, month: str, done: Upkeep) -> None:
     sizes = {batch_of(name): batch_bytes(files, batch_of(name)) for name in paths}
     stored, damaged = StoredRuns.read(files, paths, Wanted({}))
     done.left_out += damaged
-    named = " ".join(damaged)
+    unread = {batch_of(name) for name in paths_of(damaged)}
     pruned = {batch for batch in sizes if not files.exists(path(files, "samples", batch))}
     for alike, tables in (
         ({*sizes} - pruned, list(TABLES)),
         (pruned, [table for table in TABLES if table != "samples"]),
     ):
-        for group in _groups({name: sizes[name] for name in alike if name not in named}):
+        for group in _groups({name: sizes[name] for name in alike - unread}):
             _replace(files, stored, group, tables, done)
 
 
@@ -179,8 +180,8 @@ def _join_values(files: StoreFiles, folder: str, names: list[str], done: Upkeep)
     for group in _groups({name: files.size(name) for name in names}):
         values, damaged = values_of(files, group, Wanted({}))
         done.left_out += damaged
-        named = " ".join(damaged)
-        sound = [name for name in group if name not in named]
+        unread = paths_of(damaged)
+        sound = [name for name in group if name not in unread]
         if len(sound) > 1:
             joined = write_values(files, folder, values)
             old = [name for name in sound if name != joined]  # which may contain all the others

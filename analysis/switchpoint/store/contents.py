@@ -12,7 +12,7 @@ from switchpoint.store.scan import MAKE_READABLE
 from switchpoint.store.steady import steady
 from switchpoint.store.store import Store
 from switchpoint.store.wanted import Query
-from switchpoint.tables.columns import none_for_nulls
+from switchpoint.tables.columns import none_for_nulls, records
 
 #: Columns of `contents`.
 CONTENTS = [
@@ -118,7 +118,7 @@ def one_run(store: Store, run: str) -> dict[str, Any]:
     """
     run_id = find_run(store, run)
     points = store.curves(run_id=run_id)
-    row = none_for_nulls(store.runs(run_id=run_id)).to_dict("records")[0]
+    row = records(store.runs(run_id=run_id))[0]
     row.pop("program")
     return {str(name): value for name, value in row.items()} | {
         "modes": ", ".join(sorted(points["mode"].dropna().unique())) if "mode" in points else None,

@@ -45,7 +45,8 @@ def without_earlier(found: Measurements, store_url: str, earlier: Earlier) -> Me
         known = earlier.get(run["source"], {})
         same_labels = [one for one, labels in known.items() if labels == _text(run["labels"])]
         if same_labels and run["run_id"] not in known and run["format"] in _FORMATS:
-            before = [Store(store_url).read(run_id=one).samples for one in same_labels]
+            samples = Store(store_url).read(run_id=same_labels).samples
+            before = [part for _, part in samples.groupby("run_id", observed=True)]
             found = _without(found, run["run_id"], before)
     return found
 

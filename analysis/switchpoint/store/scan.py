@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import errno
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
 import pyarrow as pa
@@ -118,7 +118,22 @@ def scan(
     return tables[0], damaged
 
 
-def unusable(files: StoreFiles, path: str, error: Exception, loss: Loss) -> str:
+class Unread(str):
+    """A sentence about a file that could not be read, which knows the file."""
+
+    path: str
+
+    def __new__(cls, path: str, problem: str) -> Unread:
+        """Join the path and what is wrong."""
+        sentence = super().__new__(cls, f"{path}: {problem}")
+        sentence.path = path
+        return sentence
+
+    def __reduce__(self) -> tuple[type[Unread], tuple[str, str]]:
+        return Unread, (self.path, self.removeprefix(f"{self.path}: "))
+
+
+def unusable(files: StoreFiles, path: str, error: Exception, loss: Loss) -> Unread:
     """Return one sentence about a file that could not be read.
 
     Raises
@@ -129,7 +144,7 @@ def unusable(files: StoreFiles, path: str, error: Exception, loss: Loss) -> str:
     reason = why_unreadable(files, path, error)
     if reason is None:
         return _damage(path, first_line(error), loss)
-    return f"{path}: cannot be read ({reason}); {loss.cost}. {MAKE_READABLE}"
+    return Unread(path, f"cannot be read ({reason}); {loss.cost}. {MAKE_READABLE}")
 
 
 #: What to do about a file that may be sound.
@@ -190,13 +205,14 @@ def _seal_of(files: StoreFiles, path: str, loss: Loss) -> Seal | str:
         return unusable(files, path, error, loss)
 
 
-def _by_length(paths: list[str], schema: pa.Schema, loss: Loss) -> tuple[list[str], list[str]]:
+def _by_length(paths: list[str], schema: pa.Schema, loss: Loss) -> tuple[list[str], list[Unread]]:
     """Divide the files of other programs by whether their texts fit into memory; name the others.
 
     Texts that are read as dictionaries fit in any case.
     """
     names = [field.name for field in schema if pa.types.is_string(field.type)]
-    fitting, damaged = [], []
+    fitting: list[str] = []
+    damaged: list[Unread] = []
     for path in paths:
         try:
             check_texts(path, names)
@@ -214,8 +230,13 @@ def failures(files: StoreFiles) -> tuple[type[Exception], ...]:
     return (pa.ArrowException, OSError) if files.local else (Exception,)
 
 
-def _damage(path: str, reason: str, loss: Loss) -> str:
-    return f"{path}: is damaged ({reason}); {loss.cost}. {loss.fix}"
+def _damage(path: str, reason: str, loss: Loss) -> Unread:
+    return Unread(path, f"is damaged ({reason}); {loss.cost}. {loss.fix}")
+
+
+def paths_of(unread: Iterable[str]) -> set[str]:
+    """Return the files that some sentences are about."""
+    return {one.path for one in unread if isinstance(one, Unread)}
 
 
 def _read(

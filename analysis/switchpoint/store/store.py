@@ -35,11 +35,11 @@ from switchpoint.tables.validity import problem_of
 class Store:
     """Measurements in one folder or URL.
 
-    Every query takes columns and the value that each must have, such as ``kernel="pingpong"`` or
-    ``session="monday"``, and a span of time: `since`, and `until`, which is not part of it. These
-    are UTC dates (``"2026-11-20"``), times (``"2026-11-20T18:30"``) or Python's `date` and
-    `datetime`. None does not restrict. What could not be read is in `not_taken` of measurements,
-    and in `attrs["not_taken"]` of tables.
+    Every query takes columns and the value that each must have, such as ``kernel="pingpong"``, or
+    several values, such as ``session=["monday", "tuesday"]``, and a span of time: `since`, and
+    `until`, which is not part of it. These are UTC dates (``"2026-11-20"``), times
+    (``"2026-11-20T18:30"``) or Python's `date` and `datetime`. None does not restrict. What could
+    not be read is in `not_taken` of measurements, and in `attrs["not_taken"]` of tables.
 
     Parameters
     ----------

@@ -12,7 +12,7 @@ import pyarrow.dataset as ds
 
 from switchpoint.store.batches import TABLES, Encoded, batch_files, batch_of, path
 from switchpoint.store.files import Rewritten, StoreFiles
-from switchpoint.store.scan import FILE, Loss, scan
+from switchpoint.store.scan import FILE, Loss, Unread, scan
 from switchpoint.store.soundness import problem_of_table
 from switchpoint.store.tables import RUNS, SLIM, STORED_AS
 from switchpoint.store.wanted import Wanted, both
@@ -71,7 +71,7 @@ class StoredRuns:
         rows = _with_batches(table.to_pandas())
         foreign = rows["run_id"].isna()
         damaged += [
-            f"{path(files, 'runs', batch)}: is not a file of a store; remove it"
+            Unread(path(files, "runs", batch), "is not a file of a store; remove it")
             for batch in rows.loc[foreign, "batch"].unique()
         ]
         rows = wanted.rows(rows[~foreign])

@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from switchpoint.store.files import StoreFiles
 from switchpoint.store.mark import set_mark
-from switchpoint.store.scan import FILE, Folders, Loss, scan
+from switchpoint.store.scan import FILE, Folders, Loss, Unread, scan
 from switchpoint.store.soundness import problem_of_table
 from switchpoint.store.tables import VALUE_PARTITIONS, VALUES, parquet, partition_text
 from switchpoint.store.wanted import Query, Wanted
@@ -82,7 +82,8 @@ def values_of(
     places = values.pop(FILE)
     foreign = values[_ALWAYS].isna().any(axis=1)
     damaged += [
-        f"{name}: is not a file of a store; remove it" for name in sorted(places[foreign].unique())
+        Unread(name, "is not a file of a store; remove it")
+        for name in sorted(places[foreign].unique())
     ]
     values = values.loc[~foreign, VALUE_COLUMNS]
     values = values.sort_values(["time_utc", "value_id"]).drop_duplicates("value_id")

@@ -12,7 +12,7 @@ from switchpoint.store.checksums import broken_seal
 from switchpoint.store.files import Rewritten, StoreFiles, first_line
 from switchpoint.store.ledger import ROW
 from switchpoint.store.lost_runs import LASTING, lost_in_words, unfinished_in_words
-from switchpoint.store.scan import MAKE_READABLE, failures, why_unreadable
+from switchpoint.store.scan import MAKE_READABLE, failures, paths_of, why_unreadable
 from switchpoint.store.store import Store
 
 #: What seems to be missing or left over is looked for again after this pause, until it is the same
@@ -28,7 +28,7 @@ def verify(store: Store) -> list[str]:
     """Read every file completely and return what is wrong, one sentence each."""
     problems = _problems_of_files(store)
     _, wrong = store.stored()
-    wrong = [line for line in wrong if not any(line.startswith(f"{name}:") for name in problems)]
+    wrong = [line for line in wrong if not paths_of([line]) & problems.keys()]
     return [*wrong, *_settled(store), *(problems[name] for name in sorted(problems))]
 
 

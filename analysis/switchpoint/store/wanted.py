@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import date, datetime, timezone
 from typing import Any
@@ -12,8 +12,9 @@ import pyarrow.dataset as ds
 
 from switchpoint.errors import InputError
 
-#: What a column must be equal to, or a time; None does not restrict.
-Query = str | date | None
+#: What a column must be equal to, several values of which it must be one, or a time; None does not
+#: restrict.
+Query = str | date | Collection[str] | None
 
 #: Characters of a time without its seconds.
 _MINUTE = len("2026-11-20T18:30")
@@ -26,7 +27,7 @@ class Wanted:
     Attributes
     ----------
     equal : dict
-        Columns and the text that each must have.
+        Columns and the text that each must have, or a tuple of texts, one of which it must have.
     since, until : str
         The first time, and the first time past the end, as text that compares with the store's
         times; empty for no bound.
@@ -34,7 +35,7 @@ class Wanted:
         The column with the time.
     """
 
-    equal: dict[str, str]
+    equal: dict[str, str | tuple[str, ...]]
     since: str = ""
     until: str = ""
     time: str = "start_utc"
@@ -52,7 +53,7 @@ class Wanted:
         since, until = (time_text(name, given.pop(name, "")) for name in ("since", "until"))
         if since and until and since >= until:
             raise InputError("until", f"{until} is not after since, which is {since}")
-        return cls({name: str(value) for name, value in given.items()}, since, until, time)
+        return cls({name: _wanted(value) for name, value in given.items()}, since, until, time)
 
     def condition(self, columns: Iterable[str]) -> Any:
         """Return Arrow's filter expression, or None if everything is wanted.
@@ -62,7 +63,10 @@ class Wanted:
         InputError
             If a wanted column is not among these.
         """
-        terms = [self._field(name, columns) == value for name, value in self.equal.items()]
+        terms = []
+        for name, value in self.equal.items():
+            field = self._field(name, columns)
+            terms.append(field == value if isinstance(value, str) else field.isin([*value]))
         if self.since:
             terms.append(ds.field(self.time) >= self.since)
         if self.until:
@@ -72,7 +76,8 @@ class Wanted:
     def rows(self, table: pd.DataFrame) -> pd.DataFrame:
         """Return the wanted rows of a table that was read without a filter."""
         for name, value in self.equal.items():
-            table = table[table[name] == value]
+            column = table[name]
+            table = table[column == value if isinstance(value, str) else column.isin(value)]
         if self.since:
             table = table[table[self.time] >= self.since]
         if self.until:
@@ -103,6 +108,12 @@ class Wanted:
         return ds.field(name)
 
 
+def _wanted(value: Query) -> str | tuple[str, ...]:
+    if isinstance(value, str | date) or value is None:
+        return str(value)
+    return tuple(value)
+
+
 def divided(query: Mapping[str, Query]) -> tuple[dict[str, Query], Any]:
     """Divide a query into one of runs, and Arrow's filter of their rows."""
     mode = {name: value for name, value in query.items() if name == "mode"}
@@ -119,7 +130,7 @@ def both(*terms: Any) -> Any:
     return joined
 
 
-def time_text(name: str, value: Query) -> str:
+def time_text(name: str, value: Any) -> str:
     """Return a UTC date or time as text that compares with the store's times.
 
     >>> time_text("since", "2026-11-20"), time_text("since", "2026-11-20T18:30+01:00")
@@ -136,7 +147,7 @@ def time_text(name: str, value: Query) -> str:
         time = datetime.fromisoformat(
             value.strip().replace("Z", "+00:00") if isinstance(value, str) else value.isoformat()
         )
-    except ValueError:
+    except (AttributeError, ValueError):
         raise InputError(
             name, f"'{value}' is not a date; write it as 2026-11-20 or 2026-11-20T18:30 (UTC)"
         ) from None

@@ -99,6 +99,12 @@ def rows_by(rows: Iterable[AnyRow], names: Iterable[str]) -> dict[tuple[Any, ...
     return groups
 
 
+def records(table: pd.DataFrame) -> list[dict[str, Any]]:
+    """Return the rows of a table as dictionaries, with Python values and None for nulls."""
+    rows: list[dict[str, Any]] = none_for_nulls(table).to_dict("records")  # type: ignore[assignment]
+    return rows
+
+
 def none_for_nulls(table: pd.DataFrame) -> pd.DataFrame:
     """Return the table with Python values and None for nulls, for rows as dictionaries."""
     return table.astype(object).where(table.notna(), None)

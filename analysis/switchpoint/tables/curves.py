@@ -13,7 +13,7 @@ import pandas as pd
 
 from switchpoint.limits import LONGEST_US, SHORTEST_US
 from switchpoint.tables.columns import CURVE_COLUMNS, identity_columns
-from switchpoint.tables.measurements import Measurements, sweeps_of
+from switchpoint.tables.measurements import Measurements
 from switchpoint.tables.naming import curve_name
 from switchpoint.tables.sweeps import Floats, Indices, Sweeps
 from switchpoint.tables.visits import Visits, compare_visits
@@ -65,18 +65,42 @@ def summarise(source: Measurements | pd.DataFrame) -> pd.DataFrame:
         samples; `bandwidth_MBps` = size_bytes / time_us (10^6 B/s).
         Measurements' `points`, whose samples are not here, come last.
     """
-    sweeps = sweeps_of(source)
-    empty = pd.DataFrame(columns=[*sweeps.identity, *CURVE_COLUMNS])
-    table = summarise_passes(sweeps, compare_passes(sweeps)) if len(sweeps.curve) else empty
-    if not isinstance(source, Measurements):
-        return table
+    if isinstance(source, Measurements):
+        return summary_of(source).copy()
+    return _points_of(Sweeps.of(source))
+
+
+def summary_of(measurements: Measurements, table: pd.DataFrame | None = None) -> pd.DataFrame:
+    """Summarise measurements once, see `summarise`. The table stays as it is: nobody changes it.
+
+    Parameters
+    ----------
+    measurements
+        They keep the table.
+    table
+        The points of their samples, if they are known already.
+    """
+    if measurements.summary is None:
+        table = _points_of(measurements.sweeps) if table is None else table
+        measurements.summary = _with_points(table, measurements)
+    return measurements.summary
+
+
+def _with_points(table: pd.DataFrame, measurements: Measurements) -> pd.DataFrame:
+    """Add what the points of samples leave out: times that records left out, and other points."""
     if table.empty:
-        return table if source.points.empty else source.points
-    table = _with_minima_of_records(table, source.runs)
-    if source.points.empty:
+        return table if measurements.points.empty else measurements.points
+    table = _with_minima_of_records(table, measurements.runs)
+    if measurements.points.empty:
         return table
-    joined = pd.concat([table, source.points], ignore_index=True)
+    joined = pd.concat([table, measurements.points], ignore_index=True)
     return joined[[*identity_columns(joined), *CURVE_COLUMNS]]
+
+
+def _points_of(sweeps: Sweeps) -> pd.DataFrame:
+    if not len(sweeps.curve):
+        return pd.DataFrame(columns=[*sweeps.identity, *CURVE_COLUMNS])
+    return summarise_passes(sweeps, compare_passes(sweeps))
 
 
 def _with_minima_of_records(points: pd.DataFrame, runs: pd.DataFrame) -> pd.DataFrame:

@@ -8,12 +8,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, TypedDict
 
 from switchpoint.tables.units import percent, place_text
 
 #: One finding: the values of its columns by name.
 Row = Mapping[Any, Any]
+
+
+class Finding(TypedDict):
+    """What timing shows in a curve: `ANOMALY_COLUMNS`, without the identity of the curve."""
+
+    kind: str
+    size_bytes: int
+    last_size_before: int
+    magnitude: float
+    confidence: float
+    evidence: dict[str, Any]
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ import functools
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -25,9 +25,8 @@ from switchpoint.tables.columns import (
 )
 from switchpoint.tables.sweeps import Sweeps
 
-if TYPE_CHECKING:
-    pass
-
+#: The runs whose facts stay parsed, 0.3 MB each.
+_RUNS_KEPT = 256
 
 #: Header and footer of a run record.
 Facts = tuple[dict[str, Any], dict[str, Any] | None]
@@ -50,6 +49,8 @@ class Measurements:
     points : DataFrame
         The summary of curves whose samples are not here, such as those of a bundle: identity
         columns and `CURVE_COLUMNS`.
+    summary : DataFrame or None
+        The points of all curves, once `tables.curves.summary_of` was asked for them.
     """
 
     samples: pd.DataFrame
@@ -57,6 +58,7 @@ class Measurements:
     not_taken: list[str] = field(default_factory=list)
     single_values: pd.DataFrame = field(default_factory=lambda: no_values())
     points: pd.DataFrame = field(default_factory=lambda: no_points())
+    summary: pd.DataFrame | None = field(default=None, init=False, repr=False, compare=False)
 
     @property
     def warnings(self) -> list[str]:
@@ -105,7 +107,13 @@ def facts_of(run: Mapping[Any, Any] | pd.Series[Any]) -> Facts:
     if not isinstance(run["header"], str):
         return {}, None
     footer = run["footer"]
-    return json.loads(run["header"]), json.loads(footer) if isinstance(footer, str) else None
+    return _parsed(run["header"], footer if isinstance(footer, str) else None)
+
+
+@functools.lru_cache(_RUNS_KEPT)
+def _parsed(header: str, footer: str | None) -> Facts:
+    """Parse the facts of a run once, for all who ask; nobody changes them."""
+    return json.loads(header), None if footer is None else json.loads(footer)
 
 
 def sweeps_of(source: Measurements | pd.DataFrame) -> Sweeps:

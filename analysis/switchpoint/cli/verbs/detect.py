@@ -145,12 +145,12 @@ def _find(
         few_sizes_warning,
         many_sizes_warnings,
         noise_warnings,
-        summarise,
+        summary_of,
     )
 
     with progress("detecting", len(measurements.curves)) as advance:
         findings = detect(measurements, advance)
-    curves = select_curves(summarise(measurements), wanted)
+    curves = select_curves(summary_of(measurements), wanted)
     if wanted and curves.empty:
         raise InputError("--curve", f"no curve matches {' and '.join(wanted)}")
     sizes = [*few_sizes_warning(curves, FEWEST_SIZES), *many_sizes_warnings(curves, MOST_SIZES)]

@@ -19,7 +19,7 @@ from switchpoint.reporting.figures.figure import (
 )
 from switchpoint.reporting.figures.styles import Styles
 from switchpoint.reporting.figures.traces import rounded
-from switchpoint.tables.columns import none_for_nulls
+from switchpoint.tables.columns import records
 from switchpoint.tables.units import percent, size_text
 
 #: What a trace has in common.
@@ -84,7 +84,7 @@ def _trace(series: str, points: pd.DataFrame, look: tuple[str, str, str]) -> dic
 def _told(points: pd.DataFrame) -> list[list[str]]:
     """Return what the tooltip of each point says: which point it is, and its error."""
     told = []
-    for row in none_for_nulls(points).to_dict("records"):
+    for row in records(points):
         words = [f"{row['mode']}, {size_text(row['size_bytes'])}", str(row["ranks_on_nodes"])]
         if row["oversubscribed"]:
             words.append("ranks outnumber cores")

@@ -27,12 +27,12 @@ from switchpoint.reporting.pages.page import (
 from switchpoint.reporting.pages.places import ladder_section, reach_tables
 from switchpoint.reporting.pages.tables import (
     ratio_cells,
-    records,
     sizes_as_headings,
     switch_table,
+    with_nulls,
 )
 from switchpoint.reproduction.again import Again, runs_again
-from switchpoint.tables.columns import none_for_nulls
+from switchpoint.tables.columns import records
 from switchpoint.tables.measurements import Measurements
 from switchpoint.tables.units import range_text
 
@@ -110,7 +110,7 @@ def _range_table(found: Comparison, names: dict[str, str], column: str) -> Itera
         return
     known_first = found.ranges.sort_values("faster", key=pd.Series.isna, kind="stable")
     rows = []
-    for row in none_for_nulls(known_first).to_dict("records"):
+    for row in records(known_first):
         curve = row["curve"]
         told = [curve[name] for name in ("kernel", "mode", "placement", "mpi") if curve.get(name)]
         faster = row["faster"]
@@ -152,7 +152,7 @@ def _ratio_table(name: str, title: str, pairing: Pairing) -> Iterator[Table]:
     sizes = sorted(set(table["size_bytes"]))
     rows = []
     for (placement, kernel), part in table.groupby(["placement", "kernel"]):
-        at = {row["size_bytes"]: row for row in records(part)}
+        at = {row["size_bytes"]: row for row in with_nulls(part)}
         passes = f"{part['our_passes'].max()} and {part['their_passes'].max()}"
         cells = ratio_cells([at.get(size) for size in sizes])
         rows.append(Row([word(placement), word(kernel), Cell(passes), *cells]))
@@ -199,7 +199,7 @@ def _tools(measurements: Measurements) -> Iterator[Section]:
     """Show round trips of each tool, with a row per site, placement, tool and size."""
     if not has_echo(measurements):
         return
-    rows = [_tool_row(row) for row in none_for_nulls(tools(measurements)).to_dict("records")]
+    rows = [_tool_row(row) for row in records(tools(measurements))]
     headings = ["site", "placement", "tool", "size / B", "round trip / µs", "over sockets"]
     table = Table("tools-table", headings, rows)
     yield Section("tools", "Comparison of tools", _TOOLS, tables=[table])

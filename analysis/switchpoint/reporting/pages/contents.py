@@ -26,8 +26,8 @@ from switchpoint.models.simgrid import LINKS_OF
 from switchpoint.models.simulated import beside_measured
 from switchpoint.reporting.pages.page import address
 from switchpoint.store.store import Store
-from switchpoint.tables.columns import identity_columns, none_for_nulls
-from switchpoint.tables.curves import many_sizes_warnings, noise_warnings, summarise
+from switchpoint.tables.columns import identity_columns, records
+from switchpoint.tables.curves import many_sizes_warnings, noise_warnings, summary_of
 from switchpoint.tables.measurements import Measurements
 from switchpoint.tables.naming import run_names
 
@@ -87,7 +87,7 @@ class Contents:
             note(found, switches),
             switches,
             ladder(measurements, findings=found),
-            _most_telling_first(summarise(measurements), measurements.runs),
+            _most_telling_first(summary_of(measurements), measurements.runs),
             **past,
         )
 
@@ -100,7 +100,7 @@ class Contents:
     def runs(self) -> list[dict[Any, Any]]:
         """The runs as rows, newest first."""
         runs = self.measurements.runs.sort_values("start_utc", ascending=False, kind="stable")
-        return none_for_nulls(runs).to_dict("records")
+        return records(runs)
 
     @functools.cached_property
     def run_names(self) -> dict[str, str]:
@@ -116,7 +116,7 @@ class Contents:
     def kernels(self) -> list[tuple[str | None, str | None]]:
         """Kernel and mode of the curves; each pair has a page."""
         told = [name for name in ("kernel", "mode") if name in self.curves]
-        pairs = none_for_nulls(self.curves[told].drop_duplicates()).to_dict("records")
+        pairs = records(self.curves[told].drop_duplicates())
         found = {(row.get("kernel"), row.get("mode")) for row in pairs}
         return sorted(found, key=lambda pair: tuple(map(str, pair)))
 

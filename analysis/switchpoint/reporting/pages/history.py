@@ -9,7 +9,7 @@ from switchpoint.gating.verdict import Verdict
 from switchpoint.reporting.figures.trend import draw_trend
 from switchpoint.reporting.pages.contents import Contents
 from switchpoint.reporting.pages.page import Cell, Page, Plot, Row, Section, Table, share, word
-from switchpoint.tables.columns import none_for_nulls
+from switchpoint.tables.columns import records
 
 _WORDS = (
     "Each plot shows the time of a finding's curves and sizes in each session, divided by that of"
@@ -54,7 +54,7 @@ def _findings(contents: Contents) -> Iterator[tuple[Verdict, dict[Any, Any]]]:
     """Yield each finding with the verdict that reports it, and each ID once: it is an anchor."""
     known: set[str] = set()
     for verdict in contents.verdicts:
-        for row in none_for_nulls(verdict.findings).to_dict("records"):
+        for row in records(verdict.findings):
             if row["finding_id"] not in known:
                 known.add(row["finding_id"])
                 yield verdict, row
@@ -114,9 +114,6 @@ def _accepted(contents: Contents) -> list[Table]:
     if contents.accepted.empty:
         return []
     names = ("finding_id", "sentence", "accepted_by", "accepted_utc", "accepted_until", "reason")
-    rows = [
-        Row([word(row.get(name)) for name in names])
-        for row in none_for_nulls(contents.accepted).to_dict("records")
-    ]
+    rows = [Row([word(row.get(name)) for name in names]) for row in records(contents.accepted)]
     headings = ["finding", "what", "accepted by", "on", "until", "why"]
     return [Table("accepted-table", headings, rows)]

@@ -22,7 +22,7 @@ from switchpoint.reporting.pages.page import (
     word,
 )
 from switchpoint.reporting.pages.tables import finding_tables, size_table
-from switchpoint.tables.columns import CURVE_COLUMNS, none_for_nulls
+from switchpoint.tables.columns import CURVE_COLUMNS, records
 
 CURVES = (
     "Lines are medians, and bands are their 95 % confidence intervals. Triangles mark steps and"
@@ -102,7 +102,7 @@ def _simulated(title: str, beside: pd.DataFrame) -> Iterator[Section]:
                 share(row["error"]),
             ]
         )
-        for row in none_for_nulls(beside).to_dict("records")
+        for row in records(beside)
     ]
     headings = ["site", "placement", "MPI", "ranks on nodes", "size / B", "simulated / µs",
                 "measured / µs", "low", "high", "launches", "error"]  # fmt: skip

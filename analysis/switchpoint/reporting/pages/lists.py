@@ -14,7 +14,7 @@ from switchpoint.reporting.pages.page import (
     number,
     word,
 )
-from switchpoint.reporting.pages.tables import finding_tables, heading, records
+from switchpoint.reporting.pages.tables import finding_tables, heading, with_nulls
 from switchpoint.reporting.places_of_lines import (
     a_filter,
     curves_text,
@@ -131,7 +131,7 @@ def search(contents: Contents) -> Page:
     findings = contents.findings
     keys = [name for name in names if name in findings]
     several = [*keys, "kind", "last_size_before", "size_bytes"]
-    for row in records(findings.drop_duplicates(several) if len(findings) else findings):
+    for row in with_nulls(findings.drop_duplicates(several) if len(findings) else findings):
         told = [worded(name, row[name]) for name in keys if isinstance(row.get(name), str)]
         anchor = finding_anchor(row, identity_columns(findings))
         link = f"{contents.page_of[row['run_id']]}#{anchor}"

@@ -13,7 +13,7 @@ from switchpoint.reporting.figures.ladder import draw_ladders
 from switchpoint.reporting.figures.switch_curve import draw_switch_curve
 from switchpoint.reporting.pages.contents import Contents, kernel_path, site_path
 from switchpoint.reporting.pages.page import Page, Row, Section, Table, whole_number, word
-from switchpoint.reporting.pages.tables import records
+from switchpoint.reporting.pages.tables import with_nulls
 from switchpoint.tables.naming import worded
 from switchpoint.tables.units import range_text, significant
 
@@ -54,7 +54,7 @@ def _causes(contents: Contents) -> str:
             f"{_counted(len(exact), 'switch', 'switches')} located to the byte, and no cause is"
             " confirmed yet: a cause is confirmed if the switch follows its setting by a law."
         )
-    row = records(confirmed)[0]
+    row = with_nulls(confirmed)[0]
     where = ", ".join(row[name] for name in ("mpi", "placement") if isinstance(row.get(name), str))
     return (
         f"{_counted(len(confirmed), 'switch has', 'switches have')} a confirmed cause, such as"
@@ -131,7 +131,7 @@ def _place(line: Line, labels: list[str]) -> str:
 
 def _picture(contents: Contents, line: Line | None) -> str:
     """Draw the curve of the switch that the sentences name, then its ladder beside others."""
-    named = records(_confirmed(contents.switches))[:1]
+    named = with_nulls(_confirmed(contents.switches))[:1]
     if line is not None:
         sizes = {
             "last_size_bytes": line.last_size_before,

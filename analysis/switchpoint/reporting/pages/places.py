@@ -25,7 +25,7 @@ from switchpoint.reporting.pages.page import (
     word,
 )
 from switchpoint.reporting.pages.tables import CHOSEN_SIZES, finding_tables, heading
-from switchpoint.tables.columns import none_for_nulls
+from switchpoint.tables.columns import records
 
 _LADDERS = (
     "By which protocol MPI_Send sends each size, or without a proof of it the line through the"
@@ -110,7 +110,7 @@ def placement_map(curves: pd.DataFrame) -> Iterator[Table]:
     placements = sorted(set(points["placement"]))
     cells: dict[tuple[Any, ...], dict[str, list[float]]] = {}
     columns = [*told, "size_bytes", "placement", "time_us"]
-    for row in none_for_nulls(points[columns]).to_dict("records"):
+    for row in records(points[columns]):
         key = (*(row[name] for name in told), row["size_bytes"])
         cells.setdefault(key, {}).setdefault(row["placement"], []).append(row["time_us"])
     rows = [
@@ -152,7 +152,7 @@ def reach_tables(reached: pd.DataFrame) -> Iterator[Table]:
                 Cell(boundaries_text(row["switches"])),
             ]
         )
-        for row in none_for_nulls(reached).to_dict("records")
+        for row in records(reached)
     ]
     headings = [*map(heading, names), "launches", *numbers, "time jumps at"]
     yield Table("reach-table", headings, rows)
@@ -181,7 +181,7 @@ def run_table(runs: list[dict[Any, Any]], pages: Mapping[str, str]) -> Table:
 
 def _kernels(curves: pd.DataFrame) -> Table:
     told = [name for name in ("kernel", "mode") if name in curves]
-    by_pair = none_for_nulls(curves[[*told, "run_id"]].drop_duplicates()).to_dict("records")
+    by_pair = records(curves[[*told, "run_id"]].drop_duplicates())
     counts: dict[tuple[Any, Any], int] = {}
     for row in by_pair:
         key = row.get("kernel"), row.get("mode")

@@ -21,7 +21,7 @@ from switchpoint.reporting.pages.page import (
     whole_number,
     word,
 )
-from switchpoint.tables.columns import none_for_nulls
+from switchpoint.tables.columns import none_for_nulls, records
 
 #: Numbers of ranks whose break-even grain is shown: those of study 002 and of its model.
 _BREAK_EVEN_RANKS = (2, 4, 8)
@@ -171,7 +171,7 @@ def scaling_table(name: str, title: str, points: pd.DataFrame) -> Table:
                 number(row["efficiency"]),
             ]
         )
-        for row in none_for_nulls(points).to_dict("records")
+        for row in records(points)
     ]
     headings = [*told[:-1], "stays the same", "ranks", "size / B", "time / µs", "efficiency"]
     return Table(name, headings, rows, title)

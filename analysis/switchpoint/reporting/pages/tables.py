@@ -19,7 +19,7 @@ from switchpoint.reporting.pages.page import (
     whole_number,
     word,
 )
-from switchpoint.tables.columns import NOTES, identity_columns, none_for_nulls
+from switchpoint.tables.columns import NOTES, identity_columns, records
 from switchpoint.tables.findings import KINDS, place
 from switchpoint.tables.naming import plain_columns, shared_words, short, telling_columns
 from switchpoint.tables.units import size_text
@@ -53,7 +53,7 @@ def finding_tables(
     identity = identity_columns(findings)
     headings = ["finding", "between sizes", "time", "confidence", "cause",
                 *map(heading, columns), "from / B"]  # fmt: skip
-    rows = [_finding_row(row, columns, identity, pages) for row in records(findings)]
+    rows = [_finding_row(row, columns, identity, pages) for row in with_nulls(findings)]
     certain = prominent(findings)
     heads = (certain if certain.any() else matters(findings)).tolist()
     main = [row for row, head in zip(rows, heads, strict=True) if head]
@@ -109,7 +109,7 @@ def switch_table(switches: pd.DataFrame, pages: Mapping[str, str]) -> list[Table
                 _shown_by(row, pages),
             ]
         )
-        for row in records(exact)
+        for row in with_nulls(exact)
     ]
     headings = [*map(heading, columns), "last size / B", "first size / B", "time", "kind", "cause",
                 "status", "why", "shown by"]  # fmt: skip
@@ -134,7 +134,7 @@ def size_table(
     columns = telling_columns(curves, _present(curves, told))
     identity = identity_columns(curves)
     groups: dict[tuple[Any, ...], dict[int, float]] = {}
-    for row in none_for_nulls(points[[*identity, "size_bytes", "time_us"]]).to_dict("records"):
+    for row in records(points[[*identity, "size_bytes", "time_us"]]):
         key = tuple(row[name] for name in identity)
         groups.setdefault(key, {})[row["size_bytes"]] = row["time_us"]
     rows = []
@@ -169,8 +169,8 @@ def _present(table: pd.DataFrame, names: Sequence[str]) -> list[str]:
     return [name for name in names if name in table]
 
 
-def records(table: pd.DataFrame) -> list[dict[str, Any]]:
-    """Return rows as dictionaries."""
+def with_nulls(table: pd.DataFrame) -> list[dict[str, Any]]:
+    """Return rows as dictionaries, with nulls as they are."""
     return [{str(name): value for name, value in row.items()} for row in table.to_dict("records")]
 
 

@@ -23,7 +23,7 @@ from switchpoint.reporting.terminal.tables import (
     show_table,
 )
 from switchpoint.reporting.terminal.words import counted
-from switchpoint.tables.columns import none_for_nulls
+from switchpoint.tables.columns import records
 from switchpoint.tables.units import range_text, significant
 
 if TYPE_CHECKING:
@@ -152,7 +152,7 @@ def _where(row: Any, told: list[str]) -> str:
 
 def _print_sides(console: Console, sides: pd.DataFrame) -> None:
     table = _table(headed=False)
-    for side in none_for_nulls(sides).to_dict("records"):
+    for side in records(sides):
         dates = list(dict.fromkeys(filter(None, [side["first_date"], side["last_date"]])))
         contents = [
             side["site"] if side["site"] != side["selection"] else None,
@@ -201,7 +201,7 @@ def _print_ranges(console: Console, ranges: pd.DataFrame) -> None:
         table.add_column(heading, justify="right", no_wrap=True)
     table.add_column("launches", no_wrap=True)
     table.add_column("faster", no_wrap=True)
-    for row in none_for_nulls(ranges).to_dict("records"):
+    for row in records(ranges):
         interval = "not known"
         if row["low"] is not None:
             interval = f"{significant(row['low'])} to {significant(row['high'])}"

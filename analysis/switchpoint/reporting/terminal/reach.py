@@ -12,7 +12,7 @@ from rich.table import Table
 from switchpoint.comparison.reach import place_columns
 from switchpoint.reporting.ladders import boundaries_text
 from switchpoint.reporting.terminal.tables import SafeConsole, safe_text, show_line, show_table
-from switchpoint.tables.columns import none_for_nulls
+from switchpoint.tables.columns import records
 from switchpoint.tables.units import significant
 
 #: Columns of numbers: heading and the column of the table.
@@ -78,7 +78,7 @@ def _print_rows(console: Console, rows: pd.DataFrame, words: list[str]) -> None:
     has_switches = rows["switches"].notna().any()
     if has_switches:
         printed.add_column("time jumps at")
-    for row in none_for_nulls(rows).to_dict("records"):
+    for row in records(rows):
         printed.add_row(
             *(safe_text(row[name] or "-") for name in words),
             *(_number(row, name) for name in numbers.values()),
