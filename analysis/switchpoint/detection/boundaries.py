@@ -17,7 +17,7 @@ from switchpoint.detection.brackets import LEAST_PROBABILITY, Bracket, Probable,
 from switchpoint.detection.cliffs import CERTAIN, CERTAIN_ALONE, SMALLEST_CLIFF, cliffs
 from switchpoint.detection.confidence import confidence, features
 from switchpoint.detection.divisions import Divisions
-from switchpoint.detection.odd_sizes import Odd, odd_between, odd_end
+from switchpoint.detection.outliers import Odd, odd_between, odd_end
 from switchpoint.detection.segments import Piece, PieceTable
 from switchpoint.tables.findings import Finding
 

@@ -14,8 +14,7 @@ from switchpoint.detection.boundaries import boundaries
 from switchpoint.detection.brackets import Probable, probable
 from switchpoint.detection.divisions import Divisions
 from switchpoint.detection.noise import NOISE_FLOOR, off_the_neighbours, point_noise
-from switchpoint.detection.odd_sizes import Odd
-from switchpoint.detection.outliers import large, outliers
+from switchpoint.detection.outliers import Odd, large, outliers
 from switchpoint.detection.segments import PieceTable
 from switchpoint.tables.findings import Finding
 from switchpoint.tables.sweeps import Floats

@@ -19,8 +19,16 @@ from switchpoint.importing.external import content
 from switchpoint.importing.labels import Surroundings
 from switchpoint.importing.printed import Columns, as_runs, parts_of
 from switchpoint.importing.printed_lines import BEFORE_TITLE, printed_lines
-from switchpoint.importing.printed_parts import Fact, Heading, Lost, Part, Table, Title
-from switchpoint.importing.printed_tables import find_tables, plain_row
+from switchpoint.importing.printed_tables import (
+    Fact,
+    Heading,
+    Lost,
+    Part,
+    Table,
+    Title,
+    find_tables,
+    plain_row,
+)
 from switchpoint.importing.problems import Problem
 from switchpoint.importing.rate_checks import DISAGREES, SWAPPED, are_swapped, disagreeing, step_of
 from switchpoint.tables.measurements import Measurements

@@ -11,8 +11,7 @@ from switchpoint.importing.external import content
 from switchpoint.importing.labels import Surroundings
 from switchpoint.importing.printed import Columns, as_runs, parts_of
 from switchpoint.importing.printed_lines import BEFORE_TITLE, Line, printed_lines
-from switchpoint.importing.printed_parts import Lost, Part, Title
-from switchpoint.importing.printed_tables import find_tables, plain_row
+from switchpoint.importing.printed_tables import Lost, Part, Title, find_tables, plain_row
 from switchpoint.importing.problems import CUT_ROW
 from switchpoint.tables.measurements import Measurements
 

@@ -16,8 +16,15 @@ from switchpoint.importing.external import content
 from switchpoint.importing.labels import Surroundings
 from switchpoint.importing.printed import Columns, as_runs, parts_of
 from switchpoint.importing.printed_lines import printed_lines
-from switchpoint.importing.printed_parts import Heading, Part, Table, Title
-from switchpoint.importing.printed_tables import NUMBER, find_tables, plain_row
+from switchpoint.importing.printed_tables import (
+    NUMBER,
+    Heading,
+    Part,
+    Table,
+    Title,
+    find_tables,
+    plain_row,
+)
 from switchpoint.importing.problems import Problem
 from switchpoint.importing.row_forms import decimals
 from switchpoint.tables.measurements import Measurements

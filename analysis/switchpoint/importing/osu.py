@@ -15,8 +15,15 @@ from switchpoint.importing.external import content
 from switchpoint.importing.labels import Surroundings
 from switchpoint.importing.printed import Columns, as_runs, parts_of
 from switchpoint.importing.printed_lines import BEFORE_TITLE, printed_lines
-from switchpoint.importing.printed_parts import Fact, Heading, Part, Table, Title
-from switchpoint.importing.printed_tables import find_tables, plain_row
+from switchpoint.importing.printed_tables import (
+    Fact,
+    Heading,
+    Part,
+    Table,
+    Title,
+    find_tables,
+    plain_row,
+)
 from switchpoint.importing.problems import Problem
 from switchpoint.tables.measurements import Measurements
 

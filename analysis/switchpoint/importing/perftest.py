@@ -13,8 +13,7 @@ from switchpoint.importing.external import content
 from switchpoint.importing.labels import Surroundings
 from switchpoint.importing.printed import Columns, as_runs, parts_of
 from switchpoint.importing.printed_lines import BEFORE_TITLE, printed_lines
-from switchpoint.importing.printed_parts import Fact, Heading, Part, Title
-from switchpoint.importing.printed_tables import find_tables, plain_row
+from switchpoint.importing.printed_tables import Fact, Heading, Part, Title, find_tables, plain_row
 from switchpoint.tables.measurements import Measurements
 
 NAME = "perftest"

@@ -18,7 +18,7 @@ from switchpoint.errors import InputError
 from switchpoint.importing.column_plan import STATISTIC
 from switchpoint.importing.external import are_times, as_measurements, check_sizes, known_repeats
 from switchpoint.importing.labels import Surroundings
-from switchpoint.importing.printed_parts import Table
+from switchpoint.importing.printed_tables import Table
 from switchpoint.importing.problems import (
     CUT_ROW,
     NO_ROWS,

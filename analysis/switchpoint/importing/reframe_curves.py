@@ -6,21 +6,42 @@ import hashlib
 import itertools
 import json
 import math
+import re
 from collections import Counter
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
 from switchpoint.importing.external import are_sizes, are_times
-from switchpoint.importing.reframe_sizes import is_doubtful, parts_of_name, which_are_sizes
 from switchpoint.importing.value_units import in_bytes_per_us, in_microseconds, is_ambiguous
 from switchpoint.printable import printable
-from switchpoint.tables.units import bytes_of
+from switchpoint.tables.units import SCALES, bytes_of
 
 #: Where a test ran, with the column names of all tables.
 NAMING = ("site", "partition", "environ")
+
+#: Columns of values that do not name a curve.
+_NOT_IDENTITY = frozenset(["size_bytes", "time_us", "variable", "row", "measured", "when"])
+
+#: A variable's name: the metric, then the size.
+_SIZED = re.compile(
+    r"(?P<metric>.*[^\d\W_])[_-]?(?<![\d.])(?P<number>\d+)_?(?P<scale>[KMG]?)(?P<i>i?)(?P<byte>B|bytes)?",
+    re.IGNORECASE,
+)
+
+#: So many sizes of a metric show what the numbers mean.
+_LEAST_SIZES = 3
+
+#: The last words of a metric whose numbers are sizes, and of a metric of messages.
+_SIZE_WORDS = frozenset(["buffer", "bytes", "length", "message", "msg", "msgsize", "size"])
+
+_MESSAGE_WORDS = frozenset(["bandwidth", "bibw", "bw", "lat", "latency", "mbw"])
+
+#: Words behind them that say how values were summarised, or in what unit.
+_BEHIND = frozenset(["avg", "max", "mean", "median", "min", "ms", "ns", "us", "usec"])
 
 
 def points_and_others(
@@ -86,10 +107,6 @@ def _bytes(size: object) -> float:
         return float(str(size))
     except ValueError:
         return bytes_of(size) or math.nan
-
-
-#: Columns of values that do not name a curve.
-_NOT_IDENTITY = frozenset(["size_bytes", "time_us", "variable", "row", "measured", "when"])
 
 
 def _run_ids(values: pd.DataFrame, identity: list[str], named: Mapping[str, str]) -> list[str]:
@@ -189,3 +206,89 @@ def _some(names: list[str]) -> str:
     if len(names) <= 3:
         return " and ".join([", ".join(names[:-1]), names[-1]]) if len(names) > 1 else names[0]
     return f"{', '.join(names[:2])} and {len(names) - 2} more"
+
+
+@dataclass(frozen=True)
+class Name:
+    """A variable's name in parts.
+
+    Attributes
+    ----------
+    metric : str
+    size : float or None
+        In bytes, if the name ends in a number.
+    unit : str
+        Behind the number: `KiB`, `K`, `B` or nothing.
+    """
+
+    metric: str
+    size: float | None = None
+    unit: str = ""
+
+
+def parts_of_name(variable: str) -> Name:
+    """Split a variable's name.
+
+    >>> parts_of_name("latency_64KiB"), parts_of_name("latency")
+    (Name(metric='latency', size=65536.0, unit='KiB'), Name(metric='latency', size=None, unit=''))
+    """
+    match = _SIZED.fullmatch(variable)
+    if match is None:
+        return Name(variable)
+    size = float(match["number"]) * SCALES[match["scale"].lower()]
+    unit = match["scale"] + match["i"] + (match["byte"] or "")
+    return Name(match["metric"].rstrip("_-"), size, unit)
+
+
+def which_are_sizes(names: Sequence[Name], tests: Iterable[str]) -> list[bool]:
+    """Return whether the number at the end of each name is a message size.
+
+    Parameters
+    ----------
+    names
+        Of variables.
+    tests
+        The test of each.
+    """
+    groups = list(zip(tests, (name.metric for name in names), strict=True))
+    sizes: dict[tuple[str, str], set[float]] = {}
+    for group, name in zip(groups, names, strict=True):
+        if name.size is not None:
+            sizes.setdefault(group, set()).add(name.size)
+    return [
+        name.size is not None and _is_size(name, sizes[group])
+        for group, name in zip(groups, names, strict=True)
+    ]
+
+
+def is_doubtful(name: Name) -> bool:
+    """Return whether the number may be something else although it is taken for a size.
+
+    >>> is_doubtful(parts_of_name("time_8B")), is_doubtful(parts_of_name("latency_8B"))
+    (True, False)
+    """
+    return not name.unit or (name.unit in ("B", "b") and not any(_words_of(name)))
+
+
+def _words_of(name: Name) -> tuple[bool, bool]:
+    """Return whether the metric is a size, and whether it is of messages."""
+    words = re.split(r"[\W_]+", name.metric.lower())
+    while len(words) > 1 and words[-1] in _BEHIND:
+        words.pop()
+    return words[-1] in _SIZE_WORDS, words[-1] in _MESSAGE_WORDS
+
+
+def _is_size(name: Name, of_metric: set[float]) -> bool:
+    unit = name.unit.lower()
+    if unit == "bytes" or (unit.endswith(("b", "bytes")) and len(unit) > 1):
+        return True
+    of_size, of_message = _words_of(name)
+    if unit and (of_size or of_message):
+        return True
+    several = len(of_metric) >= _LEAST_SIZES and max(of_metric) - min(of_metric) >= len(of_metric)
+    return several and (of_size or (all(map(_is_power, of_metric)) and (of_message or bool(unit))))
+
+
+def _is_power(size: float) -> bool:
+    """Return whether a size is 0 or a power of two, as benchmarks choose them."""
+    return math.isfinite(size) and int(size) & (int(size) - 1) == 0

@@ -133,13 +133,6 @@ def ladder_as_json(rungs: pd.DataFrame) -> dict[str, Any]:
     }
 
 
-def reach_as_json(table: pd.DataFrame) -> dict[str, Any]:
-    """Convert the table of `reach`."""
-    from switchpoint.tables.columns import records
-
-    return {"reach": records(table)}
-
-
 def recipe_as_json(
     recipe: Recipe, differences: Iterable[Difference], written: Path | None
 ) -> dict[str, Any]:

@@ -81,7 +81,7 @@ def command(
 
 def _of_site(site: str, wait_s: float | None) -> Result:
     from switchpoint.reporting.json import facts_as_json
-    from switchpoint.reporting.terminal.examination import print_examination
+    from switchpoint.reporting.terminal.doctor import print_examination
     from switchpoint.sites.examination import examine_site
     from switchpoint.sites.settings_path import find_settings
 

@@ -25,9 +25,9 @@ def command(
     from switchpoint.comparison.ladder import ladder
     from switchpoint.comparison.reach import reach_of_sides
     from switchpoint.comparison.sides import select_all
-    from switchpoint.reporting.json import reach_as_json
     from switchpoint.reporting.terminal.progress import progress
     from switchpoint.reporting.terminal.reach import print_reach
+    from switchpoint.tables.columns import records
 
     with progress("reading"):
         sides = select_all(selections or [], store, last)
@@ -43,4 +43,4 @@ def command(
             " ".join(selections or [str(store)]),
             "contains no round trips and no streams; `pingpong`, OSU, IMB and NetPIPE measure them",
         )
-    return Result(lambda: print_reach(table), lambda: reach_as_json(table))
+    return Result(lambda: print_reach(table), lambda: {"reach": records(table)})

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from rich.table import Table
 
+from switchpoint.printable import printable
 from switchpoint.reporting.terminal.tables import SafeConsole, safe_text, show_line, show_table
 from switchpoint.reporting.terminal.words import counted
 
@@ -34,3 +35,27 @@ def print_facts(facts: Iterable[Fact]) -> None:
     show_line(
         console, f"{counted(problems, 'problem')} found." if problems else "No problem found."
     )
+
+
+def print_examination(facts: Iterable[Fact]) -> int:
+    """Print each fact when it is found, and count the problems.
+
+    Returns
+    -------
+    int
+        How many facts are in the state `missing`.
+    """
+    problems = 0
+    for fact in facts:
+        problems += fact.state == "missing"
+        if fact.state == "ok":
+            print(printable(f"ok  {fact.topic}: {fact.found}"), flush=True)
+        else:
+            source = fact.place or fact.topic
+            print(printable(f"{source}: {fact.found}; {fact.fix}"), flush=True)
+    print(
+        f"{problems} problem{'' if problems == 1 else 's'} found"
+        if problems
+        else "no problem found"
+    )
+    return problems
