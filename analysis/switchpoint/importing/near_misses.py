@@ -44,7 +44,7 @@ _KINDS = [
         re.compile(rb"^\.\. (?:list|csv)-table::", re.M),
         "a list-table or csv-table of reStructuredText: write it as a grid, or as CSV",
     ),
-]  # fmt: skip
+]
 
 #: A row of a CSV has a field that is a number.
 _HAS_NUMBER = re.compile(rb"(?:^|[,;\t])[\s\"]{0,8}\d[\d.,eE+-]{0,30}[\s\"]{0,8}(?:[,;\t]|$)")

@@ -111,9 +111,10 @@ def _labelled(
             " bench/recommend.py shows how to make them",
         )
     chosen = samples[
-        samples["kernel"].isin(_KERNELS) & (samples["mode"] == LIBRARY)
+        samples["kernel"].isin(_KERNELS)
+        & (samples["mode"] == LIBRARY)
         & labels.isin([WITH, WITHOUT])
-    ]  # fmt: skip
+    ]
     for name in ("site", "mpi", "environ", "placement"):
         wanted = getattr(recommendation, name)
         if wanted is None:

@@ -38,10 +38,11 @@ def rate_of(
     """
     mode = rated_by(problem.kernel, problem.mode)
     rates = [
-        rate for rate in model.compute_rates
+        rate
+        for rate in model.compute_rates
         if (rate.kernel, rate.mode) == (problem.kernel, mode)
         and (place.partition is None or rate.partition in (None, place.partition))
-    ]  # fmt: skip
+    ]
     if rates:
         rate = min(rates, key=lambda one: _differs(one, curve))
         few = few_repeats(f"the compute rate of {rate.kernel}", rate)

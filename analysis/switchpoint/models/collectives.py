@@ -207,9 +207,10 @@ def _advise_one(
     best = min(times, key=lambda choice: times[choice].time_us)
     default_us = times[default] if default is not None else None
     as_good = tuple(
-        str(choice) for choice, time in times.items()
+        str(choice)
+        for choice, time in times.items()
         if choice != best and not surely_faster(times[best], time)
-    )  # fmt: skip
+    )
     gains = None
     if default is not None and default_us is not None:
         gains = _gains(model, (best, times[best]), (default, default_us), where, size_bytes)

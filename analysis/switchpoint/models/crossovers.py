@@ -122,9 +122,10 @@ def _compared(times: dict[str, tuple[int, Prediction]]) -> tuple[object, ...]:
     fastest = min(times, key=lambda mode: times[mode][1].time_us)
     segment_bytes, best = times[fastest]
     as_good = [
-        mode for mode, (_, time) in times.items()
+        mode
+        for mode, (_, time) in times.items()
         if mode != fastest and not surely_faster(best, time)
-    ]  # fmt: skip
+    ]
     return fastest, segment_bytes, best.time_us, best.low_us, best.high_us, ", ".join(as_good)
 
 

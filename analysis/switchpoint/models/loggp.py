@@ -26,7 +26,7 @@ def loggp_of(
     overheads_us = {
         (one.partition, one.mpi, one.environ, one.placement): one.calls[0].time_us
         for one in senders
-    }  # fmt: skip
+    }
     streams = {_place(curve): curve for curve in fitted if curve.mode == "stream"}
     found: list[LogGP] = []
     notes: list[str] = []

@@ -168,9 +168,10 @@ class _Asked:
         if (self.nodes == 1) != (self.curve.nodes == 1):
             measured = "one node" if self.curve.nodes == 1 else f"{self.curve.nodes} nodes"
             raise InputError(
-                "--nodes", f"{self.nodes} does not suit placement '{self.place.placement}', which"
+                "--nodes",
+                f"{self.nodes} does not suit placement '{self.place.placement}', which"
                 f" was measured on {measured}; choose another --placement",
-            )  # fmt: skip
+            )
         of_ranks = tuple(rank * self.nodes // ranks for rank in range(ranks))
         return Where(self.place, layout_on(self.curve, of_ranks, self.cores), self.within)
 

@@ -84,9 +84,10 @@ def _rules_named_in(file: Path, settings: Mapping[str, str]) -> set[Path]:
     for name, value in settings.items():
         if name not in _RULES_IN_FILES and not may_be_set(name, value):
             raise InputError(
-                file, f"{name}={value} is not on the list of settings that rules may have; remove"
+                file,
+                f"{name}={value} is not on the list of settings that rules may have; remove"
                 " it, or write the rules again",
-            )  # fmt: skip
+            )
     for path in named:
         if path.parent.resolve() != file.parent.resolve() or path.is_symlink():
             raise InputError(

@@ -83,15 +83,12 @@ def _sender(key: tuple[Any, ...], runs: list[str], points: list[_Point]) -> Send
             continue
         calls.append(SendCall(size_bytes=size_bytes, time_us=call_us))
         shares = [
-            share for point in own
-            if (share := _shared(point, call_us, alone_us)) is not None
-        ]  # fmt: skip
+            share for point in own if (share := _shared(point, call_us, alone_us)) is not None
+        ]
         if shares:
             (shared if np.median(shares) > 1 / 2 else in_order).append(size_bytes)
     named = dict(zip(PLACE, key, strict=True))
-    return Sender(
-        **named, runs=runs, calls=calls, in_order_bytes=in_order, shared_bytes=shared
-    )  # fmt: skip
+    return Sender(**named, runs=runs, calls=calls, in_order_bytes=in_order, shared_bytes=shared)
 
 
 def _shared(point: _Point, call_us: float, alone_us: float) -> float | None:

@@ -85,9 +85,10 @@ def best_maps(
         best = min(times, key=lambda each: times[each].time_us) if times else None
         best_us = times[best] if best else None
         as_good = tuple(
-            each for each, time in times.items()
+            each
+            for each, time in times.items()
             if best_us and each != best and not surely_faster(best_us, time)
-        )  # fmt: skip
+        )
         found.append(MapAdvice(size_bytes, alone, one_node, best, best_us, as_good))
     return found
 

@@ -16,9 +16,7 @@ _FEW_WORDS = 4
 
 def filters_text(curves: pd.DataFrame) -> str:
     """Name the columns in which curves differ, with the number of values: what to filter by."""
-    counts = {
-        name: curves[name].nunique() for name in identity_columns(curves) if name != "run_id"
-    }  # fmt: skip
+    counts = {name: curves[name].nunique() for name in identity_columns(curves) if name != "run_id"}
     return ", ".join(f"{name} ({count:,})" for name, count in counts.items() if count > 1)
 
 

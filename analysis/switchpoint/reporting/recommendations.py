@@ -57,9 +57,10 @@ def _checked(checked: Checked) -> dict[str, Any]:
         for name, value in zip(("", "low_", "high_"), values, strict=True)
     }
     return times | {
-        "times_faster": checked.gain, "launches": checked.launches,
+        "times_faster": checked.gain,
+        "launches": checked.launches,
         "verdict": "confirmed" if checked.wins else "withdrawn",
-    }  # fmt: skip
+    }
 
 
 def _map(advice: MapAdvice) -> dict[str, Any]:

@@ -35,8 +35,9 @@ def spack_packages(lock: Lock) -> dict[str, Any]:
         if node.external is None or node.name in ("glibc", "musl"):  # Spack finds these itself
             continue
         entry: dict[str, Any] = {
-            "spec": f"{node.name}@{node.version}", "prefix": str(node.external)
-        }  # fmt: skip
+            "spec": f"{node.name}@{node.version}",
+            "prefix": str(node.external),
+        }
         if node.compilers:
             languages = ",".join("c++" if name == "cxx" else name for name in node.compilers)
             entry["spec"] += f" languages:='{languages}'"

@@ -24,21 +24,24 @@ def environment_extras(site: Site, environment: Mapping[str, Any]) -> Iterator[F
     topic = f"environment '{name}'"
     if "mpi" not in environment.get("features", []):
         yield problem(
-            site.entry(name), f"{topic} does not have the feature 'mpi', so no check uses it",
+            site.entry(name),
+            f"{topic} does not have the feature 'mpi', so no check uses it",
             'add "features": ["mpi"]',
-        )  # fmt: skip
+        )
     if "mpi" not in extras:
         yield problem(
-            site.entry(name), f"{topic} does not name its MPI family",
+            site.entry(name),
+            f"{topic} does not name its MPI family",
             'add "extras": {"mpi": "openmpi"}, or "mpich" or "intelmpi"',
-        )  # fmt: skip
+        )
     yield from misspelt(site, topic, extras, _ENVIRON_EXTRAS)
     for key in _PATH_EXTRAS:
         if extras.get(key) and not Path(extras[key]).exists():
             yield problem(
-                site.entry(name, key), f"{topic}: {key}: {extras[key]} does not exist",
+                site.entry(name, key),
+                f"{topic}: {key}: {extras[key]} does not exist",
                 "correct the path, or delete the line",
-            )  # fmt: skip
+            )
 
 
 def misspelt(site: Site, topic: str, extras: Mapping[str, Any], known: set[str]) -> Iterator[Fact]:

@@ -191,13 +191,14 @@ def more_mpis(started: Callable[[str], dict[str, Any]] = lambda cc: {}) -> list[
         ]
         name = programs.parent.name.replace(".", "_")  # ReFrame allows no period in a name
         wrong = (
-            "has neither bin/mpichversion nor bin/ompi_info beside bin/mpicc" if not families
+            "has neither bin/mpichversion nor bin/ompi_info beside bin/mpicc"
+            if not families
             else "its last part must begin with a letter, and have letters, digits and -_. only"
             if not re.fullmatch(r"[A-Za-z_][\w-]*", name, re.ASCII)
             else f"another environment is called {name}"
             if name in environments or name in {"openmpi", "mpich", "intelmpi"}
             else None
-        )  # fmt: skip
+        )
         if wrong:
             from reframe.core.exceptions import ConfigError
 

@@ -47,9 +47,10 @@ def batches_without_runs(files: StoreFiles) -> WithoutRuns:
                 others.setdefault(batch_of(name), []).append(name)
     # A command that joins files has written the runs meanwhile, or a file system lists them late.
     others = {
-        batch: names for batch, names in others.items()
+        batch: names
+        for batch, names in others.items()
         if not files.exists(path(files, "runs", batch))
-    }  # fmt: skip
+    }
     written = {
         batch: {name: time for name in names if (time := files.modified(name))}
         for batch, names in others.items()
@@ -57,9 +58,10 @@ def batches_without_runs(files: StoreFiles) -> WithoutRuns:
     now = datetime.now(timezone.utc)
     # Of a batch that is being written, `runs` come last.
     fresh = {
-        batch for batch, times in written.items()
+        batch
+        for batch, times in written.items()
         if times and max(times.values()) + LEFT_AFTER >= now
-    }  # fmt: skip
+    }
     lost = _with_runs_of_their_own(files, there, sorted({*others} - fresh))
     left = [name for batch in {*others} - fresh - lost for name in others[batch]]
     unfinished = {name: time for batch in fresh for name, time in written[batch].items()}
@@ -69,9 +71,10 @@ def batches_without_runs(files: StoreFiles) -> WithoutRuns:
 def _with_runs_of_their_own(files: StoreFiles, runs: list[str], batches: list[str]) -> set[str]:
     """Return those batches that have all that lasts, and a run that is not in these `runs`."""
     whole = [
-        batch for batch in batches
+        batch
+        for batch in batches
         if all(files.exists(path(files, table, batch)) for table in LASTING)
-    ]  # fmt: skip
+    ]
     if not whole:
         return set()
     stored, _ = scan(files, runs, _RUN_ID)

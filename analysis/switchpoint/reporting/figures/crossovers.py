@@ -54,7 +54,7 @@ def _trace(
         for ranks, size, *row in cells[
             ["ranks", "size_bytes", "fastest", "segment_bytes", "time_us", "as_good"]
         ].itertuples(index=False)
-    }  # fmt: skip
+    }
     grid = [[own.get((ranks, size)) for size in sizes] for ranks in groups]
     return {
         "type": "heatmap", "name": f"{letter}  {literal(algorithm)}",

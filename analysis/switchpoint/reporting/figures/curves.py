@@ -109,9 +109,7 @@ def draw_simulated(name: str, title: str, beside: pd.DataFrame) -> Figure:
         high_us=own["measured_high_us"], count=own["launches"],
     )  # fmt: skip
     exact = own["simulated_us"]
-    simulated = kept.assign(
-        source="simulated", time_us=exact, low_us=exact, high_us=exact, count=1
-    )  # fmt: skip
+    simulated = kept.assign(source="simulated", time_us=exact, low_us=exact, high_us=exact, count=1)
     both = pd.concat([measured, simulated], ignore_index=True)
     return _Series.of(both, None, "placement", []).figure(name, title, TIME)
 

@@ -186,9 +186,10 @@ def _draw_legend(drawing: ET.Element, protocols: set[str]) -> None:
         if protocol not in protocols:
             continue
         ET.SubElement(
-            drawing, "rect",
+            drawing,
+            "rect",
             {"x": f"{x:.0f}", "y": "6", "width": "14", "height": "12", "fill": fill},
-        )  # fmt: skip
+        )
         words = _NO_PROOF if protocol == UNKNOWN else protocol
         add_text(drawing, x + 20, 16, words, "label")
         x += 44 + len(words) * _CHARACTER

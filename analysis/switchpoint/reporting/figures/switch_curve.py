@@ -113,6 +113,7 @@ def _draw_switch(drawing: ET.Element, x: float, sizes: str, cause: str) -> None:
 def _line(drawing: ET.Element, kind: str, *ends: Sequence[float]) -> None:
     (x1, y1), (x2, y2) = ends
     ET.SubElement(
-        drawing, "line",
+        drawing,
+        "line",
         {"class": kind, "x1": f"{x1:.1f}", "y1": f"{y1:.1f}", "x2": f"{x2:.1f}", "y2": f"{y2:.1f}"},
-    )  # fmt: skip
+    )

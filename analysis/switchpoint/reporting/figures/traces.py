@@ -104,7 +104,8 @@ def finding_traces(
         return []
     name = literal(series)
     return [
-        axes | {
+        axes
+        | {
             "type": "scatter",
             "mode": "markers",
             "name": name,
@@ -131,7 +132,7 @@ def finding_traces(
             " time %{customdata[2]}%{customdata[3]}"
             f"<extra>{no_template(name)}</extra>",
         }
-    ]  # fmt: skip
+    ]
 
 
 def by_choice(traces: list[dict[str, Any]], metric: Metric) -> list[dict[str, Any]]:

@@ -61,10 +61,11 @@ def finding_list(contents: Contents) -> Page:
         answer,
         sections=[
             Section("recurring", "What recurs", _RECURRING, tables=_line_tables(lines, contents)),
-            Section("findings", "Each finding", _EACH,
-                    tables=finding_tables(findings, contents.page_of)),
+            Section(
+                "findings", "Each finding", _EACH, tables=finding_tables(findings, contents.page_of)
+            ),
         ],
-    )  # fmt: skip
+    )
 
 
 def _line_tables(lines: list[Line], contents: Contents) -> list[Table]:

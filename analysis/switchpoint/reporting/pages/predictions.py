@@ -184,9 +184,7 @@ def _timelines(made: _Made, model: SiteModel) -> tuple[list[Plot], list[Table]]:
             " measure TAG=study-000"
         )
     title = f"{found.size_bytes:,} B by map {found.layout.process_map}, {_where(found.place)}"
-    figure = draw_timelines(
-        made.name("sort"), title, found.predicted, found.measured, found.hosts
-    )  # fmt: skip
+    figure = draw_timelines(made.name("sort"), title, found.predicted, found.measured, found.hosts)
     sides = {"predicted": found.predicted, "measured": found.measured}
     values = pd.concat([table.assign(side=side) for side, table in sides.items()])
     values = values[["side", "rank", "phase", "start_us", "end_us"]]

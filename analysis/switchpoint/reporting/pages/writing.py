@@ -137,9 +137,10 @@ def _refuse_foreign(folder: Path, force: bool) -> None:
         raise InputError(folder / LIST, "is not the list of a report; choose another folder")
     if there and not force:
         raise InputError(
-            folder, f"contains '{there[0]}', which is not of a report with a list {LIST}; choose"
+            folder,
+            f"contains '{there[0]}', which is not of a report with a list {LIST}; choose"
             " another folder, or use `switchpoint report --force`, which replaces no such file",
-        )  # fmt: skip
+        )
 
 
 def _refuse_to_replace(folder: Path, name: str, before: Mapping[str, set[str]]) -> None:

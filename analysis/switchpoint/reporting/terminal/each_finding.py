@@ -33,9 +33,10 @@ def print_each(console: Console, findings: pd.DataFrame) -> None:
 
 def _table(findings: pd.DataFrame) -> Table:
     curve_columns = [
-        name for name in identity_columns(findings)
+        name
+        for name in identity_columns(findings)
         if name not in {*HEADING, "run_id"} and findings[name].notna().any()
-    ]  # fmt: skip
+    ]
     if _curves_repeat(findings, curve_columns):
         curve_columns.append("run_id")
     table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")

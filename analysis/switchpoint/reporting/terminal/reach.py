@@ -70,9 +70,7 @@ def _print_rows(console: Console, rows: pd.DataFrame, words: list[str]) -> None:
     for name in words:
         printed.add_column(_heading(name))
     numbers = {heading: name for heading, name in _NUMBERS.items() if rows[name].notna().any()}
-    shares = {
-        heading: name for heading, name in _SHARES.items() if rows[name].notna().any()
-    }  # fmt: skip
+    shares = {heading: name for heading, name in _SHARES.items() if rows[name].notna().any()}
     for heading in [*numbers, *shares]:
         printed.add_column(heading, justify="right", no_wrap=True)
     has_switches = rows["switches"].notna().any()

@@ -119,8 +119,9 @@ def _checked(advice: Advice) -> str:
 
 def _print_maps(console: Console, maps: Sequence[MapAdvice]) -> None:
     show_line(console, "process map of the merge sort", style="bold")
-    table = _table("array", "fastest", "one process us", "one node us", "best map", "its us",
-                   "as good")  # fmt: skip
+    table = _table(
+        "array", "fastest", "one process us", "one node us", "best map", "its us", "as good"
+    )
     for one in maps:
         others = ", ".join(one.as_good[:3]) + (", ..." if len(one.as_good) > 3 else "")
         table.add_row(
