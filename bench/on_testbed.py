@@ -24,6 +24,7 @@ PMI = {"openmpi": "pmix", "mpich": "pmi2"}
 COMPILERS = {"smpi": "smpicc"}
 #: Seconds that one command may take, and the exit code of `timeout` after them.
 LONGEST_S, TIMED_OUT = 300, 124
+COMPILERS = {"simgrid": "smpicc"}
 NETPIPE = {"openmpi": "NPopenmpi", "mpich": "NPmpich2"}
 
 

@@ -1,7 +1,9 @@
 """Measures each process map: merge sort by seven ranks on two nodes over slow links.
 
-All maps are measured in turn. The study has 1 : 2 : 4 for figures 10, 12 and 13.
-Usage: ``.venv/bin/python bench/sort_maps.py [ROUNDS] [MPI...]``
+All maps are measured in turn. The study has 1 : 2 : 4 for figures 10, 12 and 13. By default each
+link carries both directions at once; with ``--shape shared-ethernet`` one cable carries all, as the
+study's did.
+Usage: ``.venv/bin/python bench/sort_maps.py [ROUNDS] [MPI...] [--shape SHAPE] [--size BYTES]``
 """
 
 from __future__ import annotations
@@ -10,7 +12,7 @@ import tempfile
 from pathlib import Path
 
 import numpy as np
-from arguments import add_count, add_mpis, parser
+from arguments import add_count, add_mpis, count, parser
 from on_testbed import ROOT, kernel, run, srun_words, testbed
 from ratios import median_ratio
 from switchpoint import read_facts
@@ -23,7 +25,9 @@ SIZE_BYTES = 1_600_000
 FIGURES = {"10": "AABAABB", "11": "AAAAABB", "12": "AABABAB", "13": "ABBAAAA"}
 
 
-def sort_once(name: str, mpi: str, process_map: str, folder: Path) -> tuple[float, float]:
+def sort_once(
+    name: str, mpi: str, process_map: str, size_bytes: int, folder: Path
+) -> tuple[float, float]:
     """Time of a sort in us, and the bytes that it sends between nodes."""
     hosts, record = folder / "hosts", folder / "sort.record"
     hosts.write_text("".join(f"{NODES[letter]}\n" for letter in process_map))
@@ -34,7 +38,7 @@ def sort_once(name: str, mpi: str, process_map: str, folder: Path) -> tuple[floa
             *words,
             "--distribution=arbitrary",
             kernel(mpi, "mergesort"),
-            *("--mode=tree", f"--sizes={SIZE_BYTES}", "--passes=1", "--samples=1"),
+            *("--mode=tree", f"--sizes={size_bytes}", "--passes=1", "--samples=1"),
             *("--warmup=0", "--pass-time=1", f"--record={record}"),
         ],
         {
@@ -50,15 +54,15 @@ def sort_once(name: str, mpi: str, process_map: str, folder: Path) -> tuple[floa
     return point["median_us"], point["traffic"]["bytes_between_nodes"]
 
 
-def main(rounds: int, mpis: list[str]) -> None:
+def main(rounds: int, mpis: list[str], shape: str | Path, size_bytes: int) -> None:
     """Print a row per MPI and figure."""
-    print(f"{SIZE_BYTES:,} B, seven ranks on two nodes, links of 20 Mbit/s, {rounds} rounds")
+    print(f"{size_bytes:,} B, seven ranks on two nodes, shape {Path(shape).stem}, {rounds} rounds")
     print(f"{'MPI':8} {'map':8} {'between nodes':>15} {'ms':>8}   over figure 10 [95 % interval]")
-    with testbed(shape=SHAPE) as name, tempfile.TemporaryDirectory(dir=".") as scratch:
+    with testbed(shape=shape) as name, tempfile.TemporaryDirectory(dir=".") as scratch:
         for mpi in mpis:
             sorts = [
                 {
-                    figure: sort_once(name, mpi, process_map, Path(scratch).resolve())
+                    figure: sort_once(name, mpi, process_map, size_bytes, Path(scratch).resolve())
                     for figure, process_map in FIGURES.items()
                 }
                 for _ in range(rounds)
@@ -78,5 +82,7 @@ if __name__ == "__main__":
     options = parser(__doc__)
     add_count(options, "rounds", 5)
     add_mpis(options)
+    options.add_argument("--shape", default=SHAPE, help="a shape of the testbed, or its file")
+    options.add_argument("--size", type=count, default=SIZE_BYTES, metavar="BYTES")
     given = options.parse_args()
-    main(given.rounds, given.mpis)
+    main(given.rounds, given.mpis, given.shape, given.size)

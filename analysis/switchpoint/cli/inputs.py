@@ -15,8 +15,7 @@ if TYPE_CHECKING:
     from switchpoint.store.store import Store
     from switchpoint.tables.measurements import Measurements
 
-#: Sessions of a curve that count for claims: more hardly change a verdict, and each run needs
-#: memory.
+#: Sessions of a curve that count for claims: more hardly change a verdict, and need memory.
 _SESSIONS = 100
 
 

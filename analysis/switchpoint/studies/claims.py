@@ -6,7 +6,7 @@ a claim, it says what is missing. Facts of the studies: docs/reference/studies.m
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -32,6 +32,7 @@ CLAIMS: list[Claim] = [
 #: builds of one MPI's version.
 _PLACE = ["site", "partition"]
 _MPI = ["mpi", "environ"]
+PLACE = (*_PLACE, *_MPI)
 
 COLUMNS = [
     "study", "number", "claim", "published", "site", "partition", "mpi", "environ", "verdict",
@@ -52,7 +53,8 @@ def claims(measurements: Measurements, study: str | None = None) -> pd.DataFrame
     Returns
     -------
     DataFrame
-        One row per claim and place: `study`, `number`, `claim`, `published`; `site`, `partition`, `mpi` and
+        One row per claim and place: `study`, `number`, `claim`, `published` (the study's figure);
+        `site`, `partition`, `mpi` and
         `environ` (null for claims that compare tools); `verdict` is `holds`, `does not hold` or
         `not testable here`; `evidence`, a list of dictionaries as `studies.evidence.Evidence`;
         `reason` and `fix`, null unless not testable.
@@ -67,9 +69,9 @@ def claims(measurements: Measurements, study: str | None = None) -> pd.DataFrame
         raise InputError("--study", f"'{study}' is not one of the studies; use {', '.join(known)}")
     everything = data_of(measurements)
     # Runs over sockets say nothing about an MPI: only claims that compare tools use them.
-    every = list(_places(everything, [*_PLACE, *_MPI]))
-    places = [(place, data) for place, data in every if place["mpi"]] or every
-    across = list(_places(everything, _PLACE))
+    every = list(places_of(everything))
+    here = [(place, data) for place, data in every if place["mpi"]] or every
+    across = list(places_of(everything, _PLACE))
     rows = [
         {
             "study": claim.study,
@@ -81,7 +83,7 @@ def claims(measurements: Measurements, study: str | None = None) -> pd.DataFrame
         | asdict(_evaluate(claim, data))
         for claim in CLAIMS
         if study in (None, claim.study)
-        for place, data in (across if claim.across_tools else places)
+        for place, data in (across if claim.across_tools else here)
     ]
     return none_for_nulls(pd.DataFrame(rows, columns=COLUMNS))
 
@@ -97,7 +99,7 @@ def efficiencies(measurements: Measurements) -> pd.DataFrame:
     """
     rows = [
         place | row
-        for place, data in _places(data_of(measurements), [*_PLACE, *_MPI])
+        for place, data in places_of(data_of(measurements))
         for row in study_002.parallel_efficiency(data).to_dict("records")
     ]
     return none_for_nulls(
@@ -113,13 +115,13 @@ class _Verdict:
     fix: str | None = None
 
 
-def _places(data: Data, names: list[str]) -> Iterator[tuple[dict[str, Any], Data]]:
+def places_of(data: Data, names: Sequence[str] = PLACE) -> Iterator[tuple[dict[str, Any], Data]]:
     """Yield each combination of columns in the run records with its data."""
     passes = data.passes.reindex(columns=[*dict.fromkeys([*data.passes, *names])])
     none = dict.fromkeys([*_PLACE, *_MPI])
     if passes.empty:
         yield none, data
-    for values, rows in passes.groupby(names, dropna=False, sort=True):
+    for values, rows in passes.groupby([*names], dropna=False, sort=True):
         place = {n: v if isinstance(v, str) else None for n, v in zip(names, values, strict=True)}
         here = data.samples["run_id"].isin(set(rows["run_id"]))
         facts = data.facts[data.facts.index.isin(rows["run_id"])]

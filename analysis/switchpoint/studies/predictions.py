@@ -56,7 +56,7 @@ def predicted_within(
     """
     kernels = {_PING_PONG, *(one.problem.kernel for one in measured)}
     try:
-        model = _model(data, kernels)
+        model = model_of(data, kernels)
         for one in measured:
             place = Place(one.placement)
             found = predict_one(model, one.problem, place, one.layout)
@@ -73,7 +73,7 @@ def _over(predicted_us: float, medians: Floats) -> Floats:
     return predicted_us / medians[:, 0]
 
 
-def _model(data: Data, kernels: set[str]) -> SiteModel:
+def model_of(data: Data, kernels: set[str]) -> SiteModel:
     """Fit the ping-pongs of a place, and the compute rates of the kernels."""
     passes = data.passes[data.passes["kernel"].isin(kernels)]
     runs = passes.drop_duplicates("run_id")

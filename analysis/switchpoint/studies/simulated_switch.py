@@ -22,6 +22,7 @@ _SEEDS = 60
 _Schedule = Callable[[int, int, int], Iterator[int]]
 _SYNCHRONOUS: _Schedule = shuffle
 _GROUPS: _Schedule = groups_of(_GROUP)
+SCHEDULES = {"synchronous shuffle": _SYNCHRONOUS, f"group shuffle, groups of {_GROUP}": _GROUPS}
 
 
 def blocked_at_the_head() -> Iterator[Evidence]:
@@ -29,7 +30,7 @@ def blocked_at_the_head() -> Iterator[Evidence]:
     for ports in (_FEW, _MANY):
         table = _table((_SYNCHRONOUS, ports, False), (_SYNCHRONOUS, ports, True))
         yield _ratio(
-            f"simulated, {ports} ports: synchronous shuffle with buffers at the inputs over outputs",
+            f"simulated, {ports} ports: synchronous shuffle, buffers at the inputs over outputs",
             table, lambda u: np.asarray(u[:, 0] / u[:, 1]), Wanted(low=1 + SAME), comparisons=2,
         )  # fmt: skip
 

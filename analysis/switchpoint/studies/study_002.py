@@ -13,6 +13,7 @@ from switchpoint.models.efficiency import (
     LITERATURE,
     WORD_BYTES,
     Link,
+    break_even_us,
     efficiency,
     link_of_sends,
 )
@@ -90,6 +91,43 @@ def parallel_efficiency(data: Data) -> pd.DataFrame:
             }
         )  # fmt: skip
     return pd.DataFrame(rows, columns=EFFICIENCY_COLUMNS)
+
+
+def break_even(efficiencies: pd.DataFrame) -> pd.DataFrame:
+    """Return the task whose efficiency is 1 / np: measured, and from the equations.
+
+    Parameters
+    ----------
+    efficiencies
+        As from `parallel_efficiency`.
+
+    Returns
+    -------
+    DataFrame
+        `ranks`, `words`; `measured_us`, interpolated between the tasks (null if no task is on
+        one of its sides), `predicted_us` from the ping-pong and `literature_us`.
+    """
+    rows = []
+    balanced = efficiencies[efficiencies["serial"] == 0]
+    for _, part in balanced.groupby(["ranks", "words"]):
+        part = part.sort_values("task_us")
+        ranks, words = int(part["ranks"].iloc[0]), int(part["words"].iloc[0])
+        over = part["efficiency"].to_numpy(dtype=float) - 1 / ranks
+        tasks = np.log(part["task_us"].to_numpy(dtype=float))
+        crossing = np.flatnonzero((over[:-1] < 0) & (over[1:] >= 0))
+        measured = None
+        if len(crossing):
+            last = crossing[-1]
+            measured = float(np.exp(np.interp(0, over[last : last + 2], tasks[last : last + 2])))
+        first = part.iloc[0]
+        own = None if pd.isna(first["start_us"]) else Link(first["start_us"], first["word_us"])
+        rows.append(
+            [ranks, words, measured,
+             own and break_even_us(ranks, own.exchange_us(ranks, words)),
+             break_even_us(ranks, LITERATURE.exchange_us(ranks, words))]
+        )  # fmt: skip
+    columns = ["ranks", "words", "measured_us", "predicted_us", "literature_us"]
+    return pd.DataFrame(rows, columns=columns)
 
 
 def _literature_over_estimates(data: Data) -> Iterator[Evidence]:

@@ -58,6 +58,31 @@ def _reaches_the_bandwidth(data: Data) -> Iterator[Evidence]:
     yield best
 
 
+def shares(data: Data) -> pd.DataFrame:
+    """Return which share of a stream's bandwidth each schedule reaches with the longest messages.
+
+    Returns
+    -------
+    DataFrame
+        `placement`, `ranks`, `size_bytes`, `mode`, `value`, `low`, `high`; empty without a stream.
+    """
+    rows = []
+    try:
+        between = data.at(_KERNEL)
+        between = between[between["nodes"] > 1]
+    except NotTestableError:
+        between = pd.DataFrame(columns=["placement", "mode"])
+    for (placement, mode), part in between.groupby(["placement", "mode"]):
+        try:
+            found = _utilisation(data, str(placement), part)
+        except NotTestableError:
+            continue
+        rows.append([placement, int(part["ranks"].max()), int(part["size_bytes"].max()), mode,
+                     found.value, found.low, found.high])  # fmt: skip
+    columns = ["placement", "ranks", "size_bytes", "mode", "value", "low", "high"]
+    return pd.DataFrame(rows, columns=columns)
+
+
 def _utilisation(data: Data, placement: str, rows: pd.DataFrame) -> Evidence:
     size = int(rows["size_bytes"].max())
     part = one_variant(rows[rows["size_bytes"] == size])

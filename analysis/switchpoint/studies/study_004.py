@@ -173,6 +173,27 @@ def _two_level_beats_binary(data: Data) -> Iterator[Evidence]:
         )  # fmt: skip
 
 
+#: Table 2.3 of the study in ms: the adaptive (two-level) tree and the binary tree.
+PUBLISHED_TREES_MS = {
+    1: (225.434, 420.610), 1 << 10: (1066.281, 1965.269),
+    16 << 10: (13032.535, 17841.220), 64 << 10: (49023.240, 70447.749),
+}  # fmt: skip
+
+#: Their ranks in figures 2.31 and 2.30: sixteen members each.
+TREE_RANKS = {"two_level_ack": 21, "binary_ack": 31}
+
+
+def trees(data: Data) -> pd.DataFrame:
+    """Return the times of the study's own trees: `mode`, `size_bytes`, `time_us`."""
+    try:
+        rows = data.at(_BROADCAST)
+    except NotTestableError:
+        rows = data.passes.iloc[:0]
+    own = rows[rows["mode"].map(TREE_RANKS) == rows["ranks"]]
+    times = own.groupby(["mode", "size_bytes"])["time_us"].median()
+    return times.reset_index()
+
+
 def _trees_are_predicted(data: Data) -> Iterator[Evidence]:
     """Predict both trees of the largest group from ping-pong, at every size."""
     rows = most_ranks(not_oversubscribed(data.at(_BROADCAST)))

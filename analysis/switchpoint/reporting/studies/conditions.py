@@ -34,6 +34,6 @@ def conditions(data: Data, runs: pd.DataFrame) -> str:
     start, end = (str(value)[:16] for value in (runs["start_utc"].min(), runs["start_utc"].max()))
     mpis = ", ".join(sorted(safe(mpi) for mpi in set(runs["mpi"]) if isinstance(mpi, str)))
     return (
-        f"{len(runs)} runs from {start} to {end} UTC; {'; '.join(sorted(map(safe, machines)))}; {mpis}."
-        + (" Some runs have more ranks than cores." if shared else "")
+        f"{len(runs)} runs from {start} to {end} UTC; {'; '.join(sorted(map(safe, machines)))}; "
+        f"{mpis}." + (" Some runs have more ranks than cores." if shared else "")
     )

@@ -12,6 +12,8 @@ import jinja2
 from switchpoint import __name__ as _package
 from switchpoint.reporting.pages.writing import write_report
 from switchpoint.reporting.studies.conditions import conditions
+from switchpoint.reporting.studies.markdown import safe
+from switchpoint.reporting.studies.results import results_of
 from switchpoint.reporting.studies.verdicts import open_claims, verdict_table
 from switchpoint.studies.claims import CLAIMS, claims
 from switchpoint.studies.points import Data, data_of
@@ -56,13 +58,18 @@ def _files(measurements: Measurements) -> Iterator[tuple[str, bytes]]:
     for study in _numbers():
         own = found[found["study"] == study]
         part = _used(data, study)
+        results = results_of(study, part)
         text = _templates().get_template(f"{study}.md").render(
             number=study,
+            tables=results.tables,
+            drawings={name: safe(place) for name, (place, _) in results.drawings.items()},
             verdicts=verdict_table(own),
             still_open=open_claims(own),
             conditions=conditions(part, measurements.runs),
         )  # fmt: skip
         yield f"{study}.md", text.encode("utf-8", "backslashreplace")
+        for name, (_, drawing) in results.drawings.items():
+            yield name, drawing
 
 
 #: The kernels whose runs each study needs.

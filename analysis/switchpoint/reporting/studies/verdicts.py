@@ -31,9 +31,8 @@ def verdict_table(claims: pd.DataFrame) -> str:
         rows.append(
             [f"{number}", safe(first["claim"]), safe(first["published"]), safe(what), *cells]
         )
-    return table(
-        ["", "claim", "the study", "our figure", *map(_name, places.to_dict("records"))], rows
-    )
+    names = [_name(place) for place in places.itertuples()]
+    return table(["", "claim", "the study", "our figure", *names], rows)
 
 
 def open_claims(claims: pd.DataFrame) -> str:
@@ -48,9 +47,10 @@ def open_claims(claims: pd.DataFrame) -> str:
     return "\n".join(lines)
 
 
-def _name(place: dict[str, Any]) -> str:
-    words = [word for word in (place["site"], place["mpi"]) if isinstance(word, str)]
-    return ", ".join(map(safe, words)) or "not measured"
+def _name(place: Any) -> str:
+    if not isinstance(place.site, str):
+        return "not measured"
+    return f"{safe(place.site)}, {safe(place.mpi) if isinstance(place.mpi, str) else 'all tools'}"
 
 
 def _deciding(evidence: list[dict[str, Any]]) -> dict[str, Any] | None:

@@ -1,0 +1,278 @@
+"""Measures what the pages of the five studies need, each on a testbed of its own shape.
+
+Studies 000 to 004 take about 20 minutes on an idle machine of two cores. The records are imported
+into the store, from which ``switchpoint studies`` writes the pages. Study 003's schedules run on
+four nodes with slow links, where the links and not two cores decide. Study 002's processors beyond
+the machine's, and study 004's trees of 21 and 31 ranks, are simulated if SimGrid is installed.
+Usage: ``.venv/bin/python bench/studies.py [STUDY...] [--store STORE] [--smoke]``
+"""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from arguments import one_of, parser
+from on_testbed import BIN, PLACEMENTS, PMI, ROOT, kernel, run, srun_words, testbed
+
+#: Nodes of processes 0 to 6, as in checks/studies/mergesort.py: figures 10 and 11, one and three
+#: leaves remote, figure 12 by its text and by its caption, figure 13.
+MAPS = ["AABAABB", "AAAAABB", "AAAAAAB", "AABABBB", "AABABAB", "AABBBAA", "ABBAAAA"]
+
+#: T in microseconds: around break-even here, and around the study's.
+GRAINS_US = [250, 500, 1000, 2000, 5000, 20_000, 50_000]
+STUDY_GRAINS_US = [10_000, 50_000, 200_000, 1_000_000]
+SERIAL_GRAIN_US = 20_000
+WORDS = "4,4000,40000"
+
+#: For the band of single runs.
+LAUNCHES = 5
+
+FOUR = "four_nodes_four_hosts"
+BEYOND = "simulated"
+APPLICATIONS = {"fft": 16 * 256 * 256, "jpeg": 1 << 20, "psrs": 1 << 20,
+                "backpropagation": 256 << 10, "voting": 1 << 20}  # fmt: skip
+
+#: A cable of 0.8 MB/s (5 us a word) that all share, and 1,500 us for each message: study 002's.
+ETHERNET = """<?xml version='1.0'?>
+<!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">
+<platform version="4.1">
+  <cluster id="star" prefix="host" suffix="" radical="0-31" speed="10Gf" bw="1GBps" lat="0us"
+           bb_bw="800kBps" bb_lat="1500us"/>
+</platform>
+"""
+#: Links of 1 Gbit/s, for the trees of study 004.
+STAR = ETHERNET.replace('bw="1GBps" lat="0us"', 'bw="125MBps" lat="20us"').replace(
+    '\n           bb_bw="800kBps" bb_lat="1500us"', ""
+)
+
+
+@dataclass(frozen=True)
+class Run:
+    """One run of a kernel.
+
+    `nodes` are the names of the ranks' nodes; without them the placement decides.
+    """
+
+    kernel: str
+    placement: str
+    options: list[str]
+    ranks: int = 2
+    nodes: list[str] = field(default_factory=list)
+    labels: dict[str, str] = field(default_factory=dict)
+    before: list[str | Path] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Bed:
+    """A testbed of a shape, which is a site in the store, and what is measured there."""
+
+    site: str
+    shape: str | Path
+    runs: list[Run]
+
+
+def beds(study: str, smoke: bool) -> Iterator[Bed]:
+    """Return what a study needs."""
+    sorts = ["--mode=tree", "--sizes=200000", *_repeats(5, 2, smoke)]
+    if study == "000":
+        for site, shape, far in (
+            ("testbed", "two-hosts", "1M"),
+            ("shared-ethernet", "shared-ethernet", "100K"),
+        ):
+            yield Bed(site, shape, [*_ping_pongs(smoke, far), *_sorts(sorts, smoke)])
+    elif study == "001":
+        yield Bed("testbed", "two-hosts", _ping_pongs(smoke, "1M", "send,ssend,stream,sstream"))
+    elif study == "002":
+        yield Bed("testbed", "two-hosts", [*_ping_pongs(smoke, "64K", "send"), *_rings(smoke)])
+    elif study == "003":
+        yield Bed("slow-links", ROOT / "bench/shapes/slow-links.yaml", _exchanges(smoke))
+    else:
+        yield Bed("testbed", "two-hosts", [*_ping_pongs(smoke, "64K", "send"), *_tools(smoke)])
+
+
+def _repeats(passes: int, samples: int, smoke: bool) -> list[str]:
+    if smoke:
+        return ["--passes=3", "--samples=1", "--warmup=0", "--block-time=0", "--pass-time=1"]
+    return [f"--passes={passes}", f"--samples={samples}", "--warmup=1", "--pass-time=200"]
+
+
+def _ping_pongs(smoke: bool, largest: str, modes: str = "send,stream,bistream") -> list[Run]:
+    sizes = {"64K": "4,64,1K,4K,16K,40000,64K",
+             "100K": "4,64,1K,4K,16K,64K,100000",
+             "1M": "8,64,1K,4K,16K,26008,32K,41285,52016,64K,82570,128K,512K,1M",
+             }[largest]  # fmt: skip
+    options = [f"--mode={modes}", f"--sizes={sizes}", "--window=4", "--block-time=200",
+               f"--passes={3 if smoke else 7}", f"--samples={1 if smoke else 6}",
+               "--pass-time=10"]  # fmt: skip
+    places = ["one_node", "one_node_network", "two_nodes_one_host", "two_nodes_two_hosts"]
+    if largest == "100K":
+        places = ["one_node", "two_nodes_two_hosts"]
+    return [Run("pingpong", place, options) for place in places[:: 3 if smoke else 1]]
+
+
+def _sorts(options: list[str], smoke: bool) -> list[Run]:
+    runs = [
+        Run("mergesort", "one_node", options, len(nodes), labels={"process_map": nodes})
+        for nodes in ("A", "AAAAAAA")
+    ]
+    for nodes in MAPS[:: 6 if smoke else 1]:
+        names = [{"A": "a1", "B": "b1"}[letter] for letter in nodes]
+        runs.append(Run("mergesort", "two_nodes_two_hosts", options, len(nodes), names,
+                        {"process_map": nodes}))  # fmt: skip
+    return runs
+
+
+def _rings(smoke: bool) -> list[Run]:
+    tasks = [(grain, 0, ranks) for grain in GRAINS_US for ranks in (2, 4)]
+    tasks += [(SERIAL_GRAIN_US, serial, ranks) for serial in (1, 20) for ranks in (2, 4)]
+    tasks += [(GRAINS_US[0], 0, 2)] * (LAUNCHES - 1)
+    return [_ring(*task, smoke=smoke) for task in tasks[:: 6 if smoke else 1]]
+
+
+def _ring(grain_us: int, serial: int, ranks: int, smoke: bool) -> Run:
+    options = ["--mode=alternate,serial", f"--sizes={WORDS}", f"--grain={grain_us}",
+               f"--serial={serial}", *_repeats(5, 4, smoke)]  # fmt: skip
+    labels = {"grain_us": str(grain_us), "serial_percent": str(serial), "ranks": str(ranks)}
+    return Run("ring", "two_nodes_two_hosts", options, ranks, labels=labels)
+
+
+def _exchanges(smoke: bool) -> list[Run]:
+    nodes = ["a1", "b1", "c1", "d1"]
+    sizes = "64,1K,64K" if smoke else "64,1K,64K,8M"
+    modes = ("shift,pairwise,group_shuffle,synchronous_shuffle,group_shuffle_windowed,"
+             "synchronous_shuffle_windowed,library")  # fmt: skip
+    options = [f"--mode={modes}", f"--sizes={sizes}", *_repeats(5, 1, smoke)]
+    stream = ["--mode=stream", "--sizes=1M", "--window=16", *_repeats(5, 1, smoke)]
+    return [
+        Run("pingpong", FOUR, stream, 2, nodes[:2]),
+        Run("alltoall", FOUR, options, 4, nodes, {"ranks": "4"}),
+    ]
+
+
+def _tools(smoke: bool) -> list[Run]:
+    far = "two_nodes_two_hosts"
+    sizes = "1,64K" if smoke else "1,1K,4K,8K,16K,32K,64K"
+    echo = [f"--sizes={sizes}", "--passes=5", f"--samples={1 if smoke else 20}", "--block-time=0",
+            "--pass-time=500"]  # fmt: skip
+    daemons = ROOT / "checks/studies/pvm/with_daemons.sh"
+    runs = [Run("echo", far, ["--mode=mpi,sockets,sockets_polling", *echo])]
+    if shutil.which("pvmd"):
+        runs.append(Run("echo", far, ["--mode=sockets,pvm,pvm_direct", *echo], before=[daemons]))
+    tree = [f"--sizes={sizes}", *_repeats(5, 3, smoke)]
+    runs.append(Run("broadcast", far, tree, labels={"ranks": "2"}))
+    for name, size in APPLICATIONS.items():
+        runs.append(Run(name, far, [f"--sizes={size >> 4 if smoke else size}",
+                                    *_repeats(3, 3, smoke)], labels={"ranks": "2"}))  # fmt: skip
+    return runs
+
+
+def measure(bed: Bed, name: str, run_: Run, mpi: str, folder: Path, number: int) -> None:
+    """Run a kernel on the testbed `name`, and leave its record in the folder."""
+    wanted = PLACEMENTS.placements.get(run_.placement)
+    nodes = len(set(run_.nodes)) or (wanted.nodes if wanted else 1)
+    words: list[str | Path] = list(srun_words(mpi, nodes, run_.ranks))
+    variables = wanted.variables(mpi) if wanted else {"UCX_TLS": "tcp,self"}
+    if run_.nodes:
+        hosts = folder / "hosts"
+        hosts.write_text("".join(f"{node}\n" for node in run_.nodes))
+        variables = variables | {"SLURM_HOSTFILE": str(hosts)}
+        words = [word for word in words if "per-node" not in str(word)]
+        words.append("--distribution=arbitrary")
+    elif wanted:
+        words += [*wanted.scheduler_options, *wanted.launcher_options]
+    if run_.ranks > 2:  # ranks that wait give up their core
+        variables = variables | {"OMPI_MCA_mpi_yield_when_idle": "1"}
+    labels = {"site": bed.site, "partition": "batch", "environ": mpi,
+              "placement": run_.placement} | run_.labels  # fmt: skip
+    command = [*words, kernel(mpi, run_.kernel), *run_.options, "--quiet",
+               *(f"--label={key}={value}" for key, value in labels.items()),
+               f"--record={folder / f'{number:04d}-{mpi}.record'}"]  # fmt: skip
+    if run_.before:  # in one job on both nodes
+        allocation = ["salloc", "--quiet", *(str(w) for w in words[2:] if str(w).startswith("--"))]
+        command = [*allocation, *run_.before, *command]
+    run(name, command, variables, folder)
+
+
+def simulate(study: str, folder: Path, smoke: bool) -> None:
+    """Run what needs more processors than this machine has on simulated ones."""
+    if shutil.which("smpirun") is None:
+        print(f"study {study}: no simulation, since smpirun is not installed (libsimgrid-dev)")
+        return
+    (folder / "hosts").write_text("".join(f"host{number}\n" for number in range(32)))
+    if study == "002":
+        site, platform, extra = "ethernet", ETHERNET, []
+        runs = [Run("pingpong", "two_nodes_two_hosts", ["--mode=send", "--sizes=4,4000,40000"])]
+        for grain in STUDY_GRAINS_US[: 1 if smoke else None]:
+            for ranks in (2, 4, 8):
+                ring = _ring(grain, 0, ranks, True)
+                runs.append(ring)
+        runs.append(_ring(STUDY_GRAINS_US[0] if smoke else STUDY_GRAINS_US[-1], 1, 4, True))
+    else:
+        site, platform, extra = "star", STAR, ["--cfg=smpi/simulate-computation:no"]
+        tree = ["--mode=repeated_ack,binary_ack,two_level_ack", "--sizes=1,1K,16K,64K",
+                "--passes=3", "--samples=1", "--block-time=0", "--warmup=0"]  # fmt: skip
+        runs = [
+            Run("broadcast", "two_nodes_two_hosts", tree, ranks, labels={"ranks": str(ranks)})
+            for ranks in (7, 21, 31)
+        ]
+    (folder / "platform.xml").write_text(platform)
+    for number, run_ in enumerate(runs):
+        labels = {"site": f"{site}-{BEYOND}", "partition": BEYOND, "environ": "smpi",
+                  "placement": run_.placement} | run_.labels  # fmt: skip
+        subprocess.run(
+            ["smpirun", "-np", str(run_.ranks), "-platform", "platform.xml", "-hostfile", "hosts",
+             "--log=root.thres:error", "--cfg=smpi/host-speed:10Gf", "--cfg=smpi/bw-factor:0:1",
+             "--cfg=smpi/lat-factor:0:1", "--cfg=network/crosstraffic:0", *extra,
+             kernel("simgrid", run_.kernel), *run_.options, "--quiet",
+             *(f"--label={key}={value}" for key, value in labels.items()),
+             f"--record=simulated-{number}.record"],
+            check=True, cwd=folder, stdout=subprocess.DEVNULL,
+        )  # fmt: skip
+
+
+def main(studies: list[str], store: str, smoke: bool) -> None:
+    """Measure the studies, and import their records into the store."""
+    for study in studies:
+        start = time.monotonic()
+        # The nodes of the testbed see this folder, and not /tmp.
+        with tempfile.TemporaryDirectory(dir=ROOT / "build") as scratch:
+            folder = Path(scratch)
+            for bed in beds(study, smoke):
+                with testbed(shape=bed.shape) as name:
+                    for number, run_ in enumerate(bed.runs):
+                        for mpi in ("openmpi",) if smoke else tuple(PMI):
+                            measure(bed, name, run_, mpi, folder, number)
+                _import(folder, store)
+            if study in ("002", "004"):
+                simulate(study, folder, smoke)
+                _import(folder, store)
+        print(f"study {study}: measured in {time.monotonic() - start:.0f} s", flush=True)
+
+
+def _import(folder: Path, store: str) -> None:
+    records = sorted(folder.glob("*.record"))
+    done = subprocess.run(
+        [BIN / "switchpoint", "import", "--store", store, *records], stdout=subprocess.DEVNULL
+    )
+    if done.returncode:
+        sys.exit(f"the records in {folder} could not be imported")
+    for record in records:
+        record.unlink()
+
+
+if __name__ == "__main__":
+    known = ["000", "001", "002", "003", "004"]
+    options = parser(__doc__)
+    options.add_argument("studies", nargs="*", type=one_of("study", known), metavar="STUDY",
+                         help="default: all")  # fmt: skip
+    options.add_argument("--store", default="build/studies/store", help="default %(default)s")
+    options.add_argument("--smoke", action="store_true", help="as little as possible of each")
+    given = options.parse_args()
+    main(given.studies or known, given.store, given.smoke)
