@@ -152,6 +152,17 @@ checks:
 failures:
 	@[ ! -s build/failures ] || { cat build/failures >&2; exit 1; }
 
+# Which studies, and where. SMOKE=yes measures as little as possible.
+STUDIES ?= 000 001 002 003 004
+STUDIES_FOLDER ?= build/studies
+SMOKE ?=
+
+.PHONY: studies
+studies: install  ## measure what the five STUDIES need, in 20 minutes, and write a page for each
+	@$(ONE_SESSION); mkdir -p build; \
+	$(BIN)/python bench/studies.py $(STUDIES) --store $(STUDIES_FOLDER)/store $(if $(SMOKE),--smoke)
+	@$(BIN)/switchpoint studies $(STUDIES_FOLDER)/store --output $(STUDIES_FOLDER)/pages
+
 .PHONY: findings
 findings: python  ## print the findings of the store, and write its curves to report/index.html
 	@$(BIN)/switchpoint detect --store $(STORE) --report report

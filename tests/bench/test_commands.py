@@ -55,6 +55,7 @@ SMALL = {
     "study_001.py --ch3 mpich --launches 1 --docs {} tests/analysis/records/mpich-memory.record.gz"
     " tests/analysis/records/openmpi-network-limit-65536.record.gz": "001.md",
     "stored_facts.py": "memory",
+    "studies.py 003 --smoke --store {}": "study 003: measured in",
 }
 
 #: Those that need what is not installed here, or that write what the documentation quotes.

@@ -27,6 +27,7 @@ BAD = [
     ("uplink: {hops: 99}", "uplink.hops: 99 is not between 0 and 16"),
     ("uplink: {delay: 5}", "uplink.delay: input should be a valid string"),
     ("uplink: {speed: 1gbit}", "uplink.speed: no such field; there are rate, burst"),
+    ("uplink: {shared: maybe}", "uplink.shared: input should be a valid boolean"),
     ("uplink: [1]", "uplink: "),
     ("hosts: [a", "line 1: not YAML"),
     (f"hosts: {'9' * 5000}", "a value is impossible"),
@@ -57,7 +58,7 @@ def test_the_command_says_it_in_one_line_and_exits_2(parent: Path) -> None:
     assert done.returncode == 2
     assert done.stderr == (
         "testbed: three-hosts: this shape file does not exist;"
-        " give a path, or one of four-hosts, slow-uplinks, two-hosts\n"
+        " give a path, or one of four-hosts, shared-ethernet, slow-uplinks, two-hosts\n"
     )
     assert not (parent / "unshaped").exists()
 

@@ -6,6 +6,7 @@ import json
 import os
 import signal
 import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -142,6 +143,45 @@ def test_four_hosts_are_one_file_away(new_bed: Callable[[str], Bed]) -> None:
     bed.up("--shape", "four-hosts")
     addresses = bed.slurm("srun", "-N8", "sh", "-c", "echo $SLURM_TOPOLOGY_ADDR").stdout.split()
     assert sorted(addresses) == [f"core.host_{h}.{h}{n}" for h in "abcd" for n in (1, 2)]
+
+
+#: Sends 150,000 B to a peer and receives as much from it at the same time; prints the seconds.
+BOTH_WAYS = """
+import socket, sys, threading, time
+if sys.argv[1] == "listen":
+    server = socket.create_server(("", 5000))
+    print("ready", flush=True)
+    peer = server.accept()[0]
+else:
+    peer = socket.create_connection((sys.argv[1], 5000), timeout=30)
+start, left = time.monotonic(), 150_000
+sender = threading.Thread(target=peer.sendall, args=(bytes(left),))
+sender.start()
+while left:
+    left -= len(peer.recv(65536))
+sender.join()
+print(time.monotonic() - start)
+peer.recv(1) if sys.argv[1] == "listen" else peer.close()
+"""
+
+
+def test_both_directions_share_one_cable_of_10_mbit(new_bed: Callable[[str], Bed]) -> None:
+    """Each direction alone takes 0.12 s, so with a rate for each both would take as long."""
+    bed = new_bed("cable")
+    bed.up("--shape", "shared-ethernet")
+    words = [TESTBED, "exec", "--name", bed.name, "--node", "b1", "--"]
+    command = [*words, sys.executable, "-c", BOTH_WAYS, "listen"]
+    environment = {**os.environ, "SWITCHPOINT_TESTBED_DIR": str(bed.parent)}
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment) as listener:
+        assert listener.stdout is not None
+        listener.stdout.readline()
+        took = bed.inside(sys.executable, "-c", BOTH_WAYS, "10.0.2.1", node="a1")
+
+    assert 0.23 < float(took) < 2
+
+    refused = bed.testbed("uplink", "a", "--rate", "1gbit")
+    assert refused.returncode == 2
+    assert "all hosts share one link" in refused.stderr
 
 
 def test_status_names_nodes_and_uplinks(bed: Bed) -> None:
