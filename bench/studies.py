@@ -9,6 +9,7 @@ Usage: ``.venv/bin/python bench/studies.py [STUDY...] [--store STORE] [--smoke]`
 
 from __future__ import annotations
 
+import shlex
 import shutil
 import subprocess
 import sys
@@ -194,9 +195,10 @@ def measure(bed: Bed, name: str, run_: Run, mpi: str, folder: Path, number: int)
     command = [*words, kernel(mpi, run_.kernel), *run_.options, "--quiet",
                *(f"--label={key}={value}" for key, value in labels.items()),
                f"--record={folder / f'{number:04d}-{mpi}.record'}"]  # fmt: skip
-    if run_.before:  # in one job on both nodes
-        allocation = ["salloc", "--quiet", *(str(w) for w in words[2:] if str(w).startswith("--"))]
-        command = [*allocation, *run_.before, *command]
+    if run_.before:  # a job whose script runs it on the first node
+        script = shlex.join(map(str, [*run_.before, *command]))
+        asked = [word for word in map(str, words[2:]) if word.startswith("--")]
+        command = ["sbatch", "--wait", "--quiet", "--output=job.out", *asked, f"--wrap={script}"]
     run(name, command, variables, folder)
 
 

@@ -48,9 +48,12 @@ class RankLayout:
 def layout_of(header: Mapping[str, Any]) -> RankLayout:
     """Read from a record's header where its ranks ran. An empty header has no ranks.
 
-    Fewer cores than 1 are not possible: then nothing is known.
+    Fewer cores than 1 are not possible: then nothing is known. Simulated hosts are machines of
+    their own.
     """
     ranks = header.get("ranks", [])
+    if str(header.get("mpi", {}).get("library", "")).startswith("SMPI"):
+        ranks = [{**rank, "boot_id": None} for rank in ranks]
     cores = [rank["cores_online"] for rank in ranks if (rank.get("cores_online") or 0) >= 1]
     return RankLayout(
         _numbered(rank.get("host") for rank in ranks),

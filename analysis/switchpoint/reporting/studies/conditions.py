@@ -32,7 +32,9 @@ def conditions(data: Data, runs: pd.DataFrame) -> str:
         )
     shared = bool(data.facts["oversubscribed"].any())
     start, end = (str(value)[:16] for value in (runs["start_utc"].min(), runs["start_utc"].max()))
-    mpis = ", ".join(sorted(safe(mpi) for mpi in set(runs["mpi"]) if isinstance(mpi, str)))
+    mpis = ", ".join(
+        sorted(safe(mpi.partition(". ")[0]) for mpi in set(runs["mpi"]) if isinstance(mpi, str))
+    )
     return (
         f"{len(runs)} runs from {start} to {end} UTC; {'; '.join(sorted(map(safe, machines)))}; "
         f"{mpis}." + (" Some runs have more ranks than cores." if shared else "")

@@ -3,12 +3,21 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 from switchpoint.printable import printable
 
 #: Characters that Markdown or HTML would take for something else.
 _SPECIAL = re.compile(r"([\\`*_\[\]<>|#])")
+
+
+def place_name(place: Mapping[Any, Any]) -> str:
+    """Name a site and its MPI, without what a library adds after its version."""
+    if not isinstance(place["site"], str):
+        return "not measured"
+    mpi = place["mpi"] if isinstance(place["mpi"], str) else "all tools"
+    return f"{place['site']}, {mpi.partition('. ')[0]}"
 
 
 def safe(text: object) -> str:

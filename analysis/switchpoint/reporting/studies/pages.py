@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import jinja2
+import pandas as pd
 
 from switchpoint import __name__ as _package
 from switchpoint.reporting.pages.writing import write_report
@@ -56,8 +57,8 @@ def _files(measurements: Measurements) -> Iterator[tuple[str, bytes]]:
     found = claims(measurements)
     data = data_of(measurements)
     for study in _numbers():
-        own = found[found["study"] == study]
         part = _used(data, study)
+        own = _measured(found[found["study"] == study], part, study)
         results = results_of(study, part)
         text = _templates().get_template(f"{study}.md").render(
             number=study,
@@ -72,7 +73,7 @@ def _files(measurements: Measurements) -> Iterator[tuple[str, bytes]]:
             yield name, drawing
 
 
-#: The kernels whose runs each study needs.
+#: The kernels whose runs each study needs; places without the first are not on its page.
 _KERNELS = {
     "000": ["mergesort", "pingpong"],
     "001": ["pingpong", "multipair"],
@@ -80,6 +81,21 @@ _KERNELS = {
     "003": ["alltoall", "pingpong"],
     "004": ["echo", "broadcast", "fft", "jpeg", "psrs", "backpropagation", "voting", "linear"],
 }
+
+
+def _measured(claims: pd.DataFrame, data: Data, study: str) -> pd.DataFrame:
+    """Return the claims of places where the study was measured; of all, if it was nowhere.
+
+    A simulated place has the study's constants, and decides no claim.
+    """
+    main = data.passes[data.passes["kernel"] == _KERNELS[study][0]]
+    if study == "001":
+        main = main[main["mode"] == "ssend"]
+    main = main[~main["mpi"].astype(str).str.startswith("SMPI")]
+    places = set(zip(main["site"], main["mpi"], main["environ"], strict=True))
+    places |= {(site, None, None) for site, _, _ in places}
+    keys = zip(claims["site"], claims["mpi"], claims["environ"], strict=True)
+    return claims[[key in places for key in keys]] if places else claims
 
 
 def _used(data: Data, study: str) -> Data:

@@ -10,7 +10,7 @@ from typing import Any
 import pandas as pd
 
 from switchpoint.reporting.studies.drawings import draw_efficiency, draw_timelines
-from switchpoint.reporting.studies.markdown import safe, table
+from switchpoint.reporting.studies.markdown import place_name, safe, table
 from switchpoint.studies import study_000, study_002, study_003, study_004
 from switchpoint.studies.claims import places_of
 from switchpoint.studies.points import Data
@@ -32,11 +32,6 @@ def results_of(study: str, data: Data) -> Results:
     if study in _OF_STUDY:
         _OF_STUDY[study](data, found)
     return found
-
-
-def place_name(place: Mapping[str, Any]) -> str:
-    """Name a site and an MPI."""
-    return ", ".join(word for word in (place["site"], place["mpi"]) if isinstance(word, str))
 
 
 def _maps(data: Data, found: Results) -> None:

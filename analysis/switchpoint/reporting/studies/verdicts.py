@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pandas as pd
 
-from switchpoint.reporting.studies.markdown import safe, table
+from switchpoint.reporting.studies.markdown import place_name, safe, table
 from switchpoint.studies.claims import OPEN
 from switchpoint.tables.units import significant
 
@@ -31,7 +32,7 @@ def verdict_table(claims: pd.DataFrame) -> str:
         rows.append(
             [f"{number}", safe(first["claim"]), safe(first["published"]), safe(what), *cells]
         )
-    names = [_name(place) for place in places.itertuples()]
+    names = [safe(place_name(place)) for place in places.to_dict("records")]
     return table(["", "claim", "the study", "our figure", *names], rows)
 
 
@@ -45,12 +46,6 @@ def open_claims(claims: pd.DataFrame) -> str:
         lines.append(f"- Claim {numbers}{f' on {sites}' if sites else ''}: {safe(reason)}. "
                      f"It needs: {safe(fix)}.")  # fmt: skip
     return "\n".join(lines)
-
-
-def _name(place: Any) -> str:
-    if not isinstance(place.site, str):
-        return "not measured"
-    return f"{safe(place.site)}, {safe(place.mpi) if isinstance(place.mpi, str) else 'all tools'}"
 
 
 def _deciding(evidence: list[dict[str, Any]]) -> dict[str, Any] | None:
@@ -67,5 +62,10 @@ def _cell(rows: pd.DataFrame, figures: list[dict[str, Any]]) -> str:
     if figure is None:
         return words
     value, low, high = (significant(figure[name]) for name in ("value", "low", "high"))
-    other = "" if figure["what"] == figures[0]["what"] else f"{safe(figure['what'])}: "
+    same = _without_numbers(figure["what"]) == _without_numbers(figures[0]["what"])
+    other = "" if same else f"{safe(figure['what'])}: "
     return f"{words}: {other}{value} [{low}, {high}] {safe(figure['unit'])}".rstrip()
+
+
+def _without_numbers(text: str) -> str:
+    return re.sub(r"[\d.,]+", "", text)
