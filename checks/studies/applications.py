@@ -110,7 +110,7 @@ class JpegCompression(rfm.RunOnlyRegressionTest, ApplicationMixin):
 
     tags = {"study-004"}
     kernel = "jpeg"
-    modes = ["parallel", "serial", "one_rank"]
+    modes = ["parallel", "serial", "one_rank", "both", "both_serial"]
     sizes_bytes = [64 << 10, 1 << 20]
 
 

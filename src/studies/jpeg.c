@@ -1,5 +1,5 @@
 /* JPEG compression of an image in blocks: rank 0 distributes them, every rank compresses its
- * blocks, rank 0 collects the streams. */
+ * blocks, rank 0 collects the streams. Modes `both` then do the opposite with the streams. */
 #include <stdlib.h>
 #include <string.h>
 #include <turbojpeg.h>
@@ -24,6 +24,7 @@ static long block_count(const struct task *t)
 /* The pieces of the receive buffer. Streams are stored end to end. */
 struct work {
     unsigned char *image;   /* on rank 0, the result: a stream for each block */
+    unsigned char *back;    /* on rank 0, of modes `both`: the pixels of the streams */
     size_t *lengths;        /* on rank 0: of each stream in bytes */
     unsigned char *pixels;  /* this rank's blocks */
     unsigned char *streams; /* the same compressed */
@@ -47,6 +48,7 @@ static struct work work_of(const struct task *t)
     const size_t parts = (size_t)t->ranks * sizeof(struct part);
     struct work work = {
         .image = cut(&space, t->rank == 0 ? blocks * longest_stream() : 0),
+        .back = cut(&space, t->rank == 0 ? blocks * BLOCK : 0),
         .lengths = cut(&space, t->rank == 0 ? blocks * sizeof(size_t) : 0),
         .pixels = cut(&space, share * BLOCK),
         .streams = cut(&space, share * longest_stream()),
@@ -66,18 +68,21 @@ static size_t work_bytes(const struct task *t)
 
 struct state {
     tjhandle compressor;
+    tjhandle decompressor;
 };
 
 static void start_compressor(const struct task *t)
 {
     struct state *state = t->state;
     state->compressor = tjInitCompress();
+    state->decompressor = tjInitDecompress();
 }
 
 static void stop_compressor(const struct task *t)
 {
     const struct state *state = t->state;
     tjDestroy(state->compressor);
+    tjDestroy(state->decompressor);
 }
 
 /* Returns the bytes of the stream, 0 if there is none. */
@@ -103,6 +108,18 @@ static size_t compress_blocks(const struct task *t, const unsigned char *pixels,
     return end;
 }
 
+/* A stream that is none leaves its pixels as they were, which the check notices. */
+static void decompress_blocks(const struct task *t, const unsigned char *streams,
+                              const size_t *lengths, long blocks, unsigned char *pixels)
+{
+    const struct state *state = t->state;
+    for (long block = 0; block < blocks; block++) {
+        (void)tjDecompress2(state->decompressor, streams, lengths[block], pixels + block * BLOCK,
+                            SIDE, SIDE, SIDE, TJPF_GRAY, 0);
+        streams += lengths[block];
+    }
+}
+
 static void compress_in_parallel(const struct task *t)
 {
     const struct work work = work_of(t);
@@ -125,6 +142,28 @@ static void compress_on_root(const struct task *t)
 {
     const struct work work = work_of(t);
     compress_blocks(t, t->send, block_count(t), work.image, work.lengths);
+}
+
+/* Each rank gets the streams back that it made, and knows their lengths. */
+static void compress_and_decompress(const struct task *t)
+{
+    compress_in_parallel(t);
+    const struct work work = work_of(t);
+    struct stopwatch watch = stopwatch_start();
+    deal(t, work.image, work.finished, work.streams);
+    lap(&watch, t, DISTRIBUTE);
+    decompress_blocks(t, work.streams, work.my_lengths,
+                      share_count(block_count(t), t->ranks, t->rank), work.pixels);
+    lap(&watch, t, COMPUTE);
+    collect(t, work.pixels, work.shares, work.back);
+    lap(&watch, t, DISTRIBUTE);
+}
+
+static void compress_and_decompress_on_root(const struct task *t)
+{
+    const struct work work = work_of(t);
+    compress_on_root(t);
+    decompress_blocks(t, work.image, work.lengths, block_count(t), work.back);
 }
 
 /* A gradient of grey in each block, with noise on it, so that there is something to compress. */
@@ -166,6 +205,25 @@ static struct verdict check_image(const struct task *t, uint64_t key)
     return verdict;
 }
 
+/* Compares the pixels, too, with those that rank 0 makes of the streams. */
+static struct verdict check_image_and_back(const struct task *t, uint64_t key)
+{
+    struct verdict verdict = check_image(t, key);
+    if (t->rank > 0 || verdict.wrong > 0) {
+        return verdict;
+    }
+    const struct work work = work_of(t);
+    const size_t bytes = (size_t)block_count(t) * BLOCK;
+    unsigned char *expected = allocate(bytes, 1);
+    start_compressor(t);
+    decompress_blocks(t, work.image, work.lengths, block_count(t), expected);
+    stop_compressor(t);
+    verdict.compared++;
+    verdict.wrong += memcmp(work.back, expected, bytes) != 0;
+    free(expected);
+    return verdict;
+}
+
 static bool suits_blocks(const struct task *t, struct refusal *refusal)
 {
     return (count_of(t) > 0 && count_of(t) % BLOCK == 0) ||
@@ -174,6 +232,7 @@ static bool suits_blocks(const struct task *t, struct refusal *refusal)
 }
 
 static const struct result IMAGE = {work_bytes, fill, check_image};
+static const struct result IMAGE_AND_BACK = {work_bytes, fill, check_image_and_back};
 
 static const struct mode MODES[] = {
     {.name = "parallel",
@@ -209,6 +268,27 @@ static const struct mode MODES[] = {
      .suits = suits_blocks,
      .prepare = start_compressor,
      .release = stop_compressor},
+    {.name = "both",
+     .summary = "like parallel, then rank 0 distributes the streams and collects the pixels",
+     .source = "study 004: JPEG compression and decompression",
+     .run = run_on_all,
+     .variant = &(const struct solver){compress_and_decompress},
+     .result = &IMAGE_AND_BACK,
+     .send_bytes = input_on_root,
+     .suits = suits_blocks,
+     .prepare = start_compressor,
+     .release = stop_compressor},
+    {.name = "both_serial",
+     .summary = "the same on rank 0 while the other ranks sleep",
+     .source = "the base case of the speed-up",
+     .run = run_on_root,
+     .variant = &(const struct solver){compress_and_decompress_on_root},
+     .at_root = true,
+     .result = &IMAGE_AND_BACK,
+     .send_bytes = input_on_root,
+     .suits = suits_blocks,
+     .prepare = start_compressor,
+     .release = stop_compressor},
     {0},
 };
 
@@ -228,7 +308,8 @@ int main(int argc, char **argv)
     struct state state = {0};
     const struct kernel jpeg = {
         .name = "jpeg",
-        .summary = "compresses grey blocks of 64 x 64 pixels; --sizes: bytes of all pixels",
+        .summary =
+            "compresses grey blocks of 64 x 64 pixels, and back; --sizes: bytes of all pixels",
         .modes = MODES,
         .sizes = "16K:1M",
         .options = OPTIONS,

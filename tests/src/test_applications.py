@@ -32,7 +32,7 @@ APPLICATIONS = {
     "linear": (["lu", "inv", "mult"], "8,200,42632"),
     "voting": (["everywhere", "shares"], "8,1000,40008"),
     "backpropagation": (["parallel"], "256,1792"),
-    "jpeg": (["parallel"], "4096,28672"),
+    "jpeg": (["parallel", "both"], "4096,28672"),
 }
 ONE_SAMPLE = ["--passes", "1", "--samples", "1"]
 
@@ -45,6 +45,8 @@ def modes_of(name: str) -> list[str]:
     alone = ["serial", "one_rank"]
     if name == "linear":
         alone = [f"{mode}_{form}" for mode in parallel for form in alone]
+    if name == "jpeg":
+        alone.append("both_serial")
     return [*parallel, *alone]
 
 
