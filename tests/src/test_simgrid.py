@@ -89,6 +89,13 @@ class OnASimulatedPlatform(unittest.TestCase):
             self.assertAlmostEqual(point["min_us"] / point["max_us"], 1, places=3)
         self.assertEqual(footer["start"]["late_calls"], 0)
 
+    def test_the_trees_of_study_004_bring_every_message_to_31_and_21_ranks(self):
+        for mode, ranks in (("binary_ack", 31), ("two_level_ack", 21)):
+            sweep = ("--mode", mode, "--sizes", "1,65536", "--passes", "1", "--samples", "1")
+            footer = self.footer_of("broadcast", *sweep, "--block-time", "0", ranks=ranks)
+            self.assertEqual(len(footer["points"]), 2)
+            self.assertGreaterEqual(footer["verification"]["checks"], 2 * (ranks - 1))
+
     def test_one_block_of_one_call_is_the_only_one_that_is_simulated(self):
         sweep = ("--mode", "repeated", "--sizes", "1000", "--passes", "1", "--samples", "1")
         footer = self.footer_of("broadcast", *sweep, "--block-time", "0", "--warmup", "0", ranks=4)
