@@ -19,7 +19,7 @@ _COLOURS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7"]
 _PHASES = {"compute": "#0072B2", "send": "#D55E00", "receive": "#009E73", "wait": "#e0e0e0"}
 
 #: In pixels: a panel, and the space around it.
-_WIDTH, _HEIGHT, _GAP, _TOP = 210, 150, 50, 60
+_WIDTH, _HEIGHT, _GAP, _TOP = 210, 150, 50, 76
 _CELL, _BAR = 22, 11
 
 

@@ -55,35 +55,40 @@ def _maps(data: Data, found: Results) -> None:
 
 
 def _efficiencies(data: Data, found: Results) -> None:
-    rows = []
+    columns: dict[str, dict[Any, str]] = {}
+    literature: dict[Any, str] = {}
     for number, (place, own) in enumerate(places_of(data)):
         measured = study_002.parallel_efficiency(own)
         if measured.empty:
             continue
-        times = ("measured_us", "predicted_us", "literature_us")
-        rows += [
-            [safe(place_name(place)), f"{row['ranks']}", f"{row['words']:,}",
-             *(_ms(row[name]) for name in times)]
-            for row in study_002.break_even(measured).to_dict("records")
-        ]  # fmt: skip
-        balanced = measured[measured["serial"] == 0]
         name = place_name(place)
-        drawn = draw_efficiency(f"Efficiency over T, {name}", balanced)
+        even = study_002.break_even(measured).set_index(["ranks", "words"])
+        literature |= {key: _ms(time) for key, time in even["literature_us"].items()}
+        columns[name] = {
+            key: f"{_ms(row['measured_us'])} / {_ms(row['predicted_us'])}"
+            for key, row in even.iterrows()
+        }
+        drawn = draw_efficiency(f"Efficiency over T, {name}", measured[measured["serial"] == 0])
         found.drawings[f"002-efficiency-{number + 1}.svg"] = name, drawn
-    head = ["", "np", "L", "measured", "our ping-pong", "the study's constants"]
+    head = ["np", "L", "the study's constants", *map(safe, columns)]
+    rows = [
+        [f"{key[0]}", f"{key[1]:,}", literature[key],
+         *(times.get(key, "") for times in columns.values())]
+        for key in sorted(literature)
+    ]  # fmt: skip
     found.tables["break_even"] = table(head, rows) if rows else ""
 
 
 def _schedules(data: Data, found: Results) -> None:
-    rows = [
-        [safe(place_name(place)), safe(row["mode"]), f"{row['ranks']}",
-         size_text(row["size_bytes"]),
-         f"{row['value']:.3f} [{row['low']:.3f}, {row['high']:.3f}]"]
-        for place, own in places_of(data)
-        for row in study_003.shares(own).sort_values("value", ascending=False).to_dict("records")
-    ]  # fmt: skip
-    head = ["", "schedule", "ranks", "message", "share of the link"]
-    found.tables["schedules"] = table(head, rows) if rows else ""
+    columns: dict[str, dict[str, str]] = {}
+    for place, own in places_of(data):
+        for row in study_003.shares(own).to_dict("records"):
+            name = f"{place_name(place)}: {row['ranks']} ranks, {size_text(row['size_bytes'])}"
+            share = f"{row['value']:.3f} [{row['low']:.3f}, {row['high']:.3f}]"
+            columns.setdefault(name, {})[row["mode"]] = share
+    modes = sorted({mode for shares in columns.values() for mode in shares})
+    rows = [[safe(mode), *(shares.get(mode, "") for shares in columns.values())] for mode in modes]
+    found.tables["schedules"] = table(["schedule", *map(safe, columns)], rows) if rows else ""
     found.tables["switch"] = table(
         ["schedule", "ports", "buffers at the inputs", "at the outputs"],
         ([name, f"{ports}", *(f"{statistics.median(utilisations(schedule, ports, buffered)):.3f}"
