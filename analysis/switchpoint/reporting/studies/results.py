@@ -89,7 +89,12 @@ def _schedules(data: Data, found: Results) -> None:
     modes = sorted({mode for shares in columns.values() for mode in shares})
     rows = [[safe(mode), *(shares.get(mode, "") for shares in columns.values())] for mode in modes]
     found.tables["schedules"] = table(["schedule", *map(safe, columns)], rows) if rows else ""
-    found.tables["switch"] = table(
+    measured = (data.passes["kernel"] == "alltoall").any()
+    found.tables["switch"] = _switch_table() if measured else ""
+
+
+def _switch_table() -> str:
+    return table(
         ["schedule", "ports", "buffers at the inputs", "at the outputs"],
         ([name, f"{ports}", *(f"{statistics.median(utilisations(schedule, ports, buffered)):.3f}"
                               for buffered in (True, False))]
