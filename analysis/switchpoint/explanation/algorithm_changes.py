@@ -179,9 +179,16 @@ def _launches(
 
 def _beside(name: str, launches: list[dict[str, tuple[Floats, Floats]]], jump: float) -> _Beside:
     step = _together([launch[name][1] - launch[name][0] for launch in launches])
-    sides = [_together([launch[""][side] - launch[name][side] for launch in launches])
-             for side in (0, 1)]  # fmt: skip
-    return _Beside(name, *(_relative(part, jump) for part in (step, *sides)), own=step[0])
+    before, after = (
+        _together([launch[""][side] - launch[name][side] for launch in launches]) for side in (0, 1)
+    )
+    return _Beside(
+        name,
+        step=_relative(step, jump),
+        before=_relative(before, jump),
+        after=_relative(after, jump),
+        own=step[0],
+    )
 
 
 def _together(differences: list[Floats]) -> tuple[float, float]:
