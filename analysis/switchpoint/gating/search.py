@@ -15,9 +15,16 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy import stats
+from scipy import special
 
-from switchpoint.gating.baseline import SHOWS, Series, TestResult, compare, visible
+from switchpoint.gating.baseline import (
+    SHOWS,
+    Series,
+    TestResult,
+    compare,
+    false_discovery_control,
+    visible,
+)
 from switchpoint.gating.by_session import LaunchesBySession
 from switchpoint.gating.drift import correlation_beside_trend, drift, is_gradual, most_deviates
 from switchpoint.gating.factors import NODE, Group, first_fit, within_an_octave
@@ -214,7 +221,7 @@ class Search:
     def _threshold(self, candidates: Sequence[Change]) -> float:
         """Return the largest p that counts, or the one that a single change must have."""
         p = np.r_[[one.p for one in candidates], self._every(self._free)]
-        adjusted = stats.false_discovery_control(p) if len(p) else p
+        adjusted = false_discovery_control(p)
         sure = p[adjusted <= self._given.rate]
         return float(max(sure.max(initial=0.0), self._given.rate / max(len(p), 1)))
 
@@ -227,7 +234,7 @@ class Search:
         """Return the adjusted p of groups, of single parameters, of drifts, and of the others."""
         of_groups = np.array([one.p for one in self._candidates()])
         p = np.r_[of_groups, self._every(self._free)]
-        found = stats.false_discovery_control(p) if len(p) else p
+        found = false_discovery_control(p)
         edges = np.cumsum([len(of_groups), len(self._free), len(self._drift_p)])
         groups, single, drifts, beside = np.split(found, edges)
         return groups, single, drifts, beside
@@ -383,7 +390,7 @@ class Search:
             else:
                 row = rows[[number - len(groups)]]
                 one = self._single(str(self._metric[row[0]]), row)
-            p = float(stats.norm.sf(z))  # only a rise counts
+            p = float(special.ndtr(-z))  # only a rise counts
             found.append(replace(one, effect=rise, low=low, high=high, p=p))
         return found, len(series) - len(found)
 

@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy import stats
+from scipy import special
 
 from switchpoint.gating.accepted import Acceptance
-from switchpoint.gating.baseline import Series, TestResult, compare
+from switchpoint.gating.baseline import Series, TestResult, compare, false_discovery_control
 from switchpoint.gating.by_session import LaunchesBySession, by_session
 from switchpoint.gating.current import Draft
 from switchpoint.gating.drift import drift, is_gradual
@@ -87,7 +87,7 @@ def _compared(
     ways = np.array([-1.0 if direction(row, policy) == "higher" else 1.0 for row in rows])
     drifts = [_drift(way * own) for way, own in zip(ways, per_session, strict=True)]
     p = np.r_[test.p, [one[3] for one in drifts]]
-    sure = stats.false_discovery_control(p) <= policy.false_discovery_rate
+    sure = false_discovery_control(p) <= policy.false_discovery_rate
     changed = sure[: len(rows)] & (np.abs(np.nan_to_num(test.effect)) >= least)
     for one in np.flatnonzero(changed):
         yield _changed(rows[one], per_session[one], test, int(one), starts_utc, policy)
@@ -129,7 +129,7 @@ def _drift(values: Floats) -> tuple[float, float, float, float]:
     if not is_gradual(values):
         return math.nan, math.nan, math.nan, 1.0
     rise, low, high, z = drift(values)
-    return rise, low, high, float(stats.norm.sf(z))
+    return rise, low, high, float(special.ndtr(-z))
 
 
 def _drifted(row: Mapping[Any, Any], change: tuple[float, float, float], sessions: int) -> Draft:
