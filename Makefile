@@ -212,14 +212,24 @@ one-core-test: install-test  ## test what needs one core: analysis, report, docu
 test-quiet: install-test  ## test measured times, on a machine on which nothing else runs
 	@$(BIN)/python -m pytest -m quiet
 
+# What most changes touch: how files are read, what is found in curves, its causes, models, and how
+# the code is written.
+CHECKED := record importing more_formats other_tools published_tables single_values layout \
+    detection cliffs states doubts ladder tables_without_repeats two_fabrics \
+    explanation catalogue stack verdicts findings plan simulation \
+    models patterns simulated false_discovery \
+    code_layout docstrings silent_numbers
+QUICK := not ($(WHOLE_MACHINE) or browser or spack or slow)
+
 .PHONY: check coverage
-coverage: OPTIONS_OF_PYTEST = --cov --cov-report=term --cov-config=pyproject.toml
-coverage: check  ## make check, and print the share of lines that it runs, for each module
-check: python  ## the quick part of `make test`, in a minute: no cluster, no browser, no build
+check: python  ## in a minute: a part of `make test` by subject, without cluster, browser and build
 	@$(BIN)/ruff check --quiet .
-	@$(BIN)/python -m pytest --quiet --numprocesses=auto $(OPTIONS_OF_PYTEST) \
-	    --ignore=tests/bench --ignore=tests/checks --ignore=tests/report --ignore=tests/testbed \
-	    -m 'not ($(WHOLE_MACHINE) or browser or spack or slow)'
+	@$(BIN)/python -m pytest --quiet --numprocesses=auto -m '$(QUICK)' \
+	    $(CHECKED:%=tests/analysis/test_%.py) tests/prose
+
+coverage: python  ## print the share of lines of each module that tests run without cluster, browser and build
+	@$(BIN)/python -m pytest --quiet --numprocesses=auto -m '$(QUICK)' --ignore=tests/bench \
+	    --cov --cov-report=term --cov-config=pyproject.toml
 
 .PHONY: fuzz
 fuzz: install-test  ## try hostile input on importers, kernels and store; MINUTES, default 10

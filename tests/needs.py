@@ -1,7 +1,8 @@
 """What each test needs besides the package, as markers: pytest loads this file as a plugin.
 
 Most follow from the fixtures that a test uses, the rest from its folder; a test that takes long for
-another reason is marked `slow` where it stands. `make check` runs those that need nothing.
+another reason is marked `slow` where it stands. `make check` runs some
+of those that need nothing.
 """
 
 from __future__ import annotations
