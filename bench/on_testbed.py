@@ -107,7 +107,13 @@ def srun_words(mpi: str, nodes: int, ranks: int) -> list[str]:
     ]
 
 
-def run(name: str, command: list[str | Path], variables: dict[str, str], cwd: Path) -> str:
+def run(
+    name: str,
+    command: list[str | Path],
+    variables: dict[str, str],
+    cwd: Path,
+    longest_s: int = LONGEST_S,
+) -> str:
     """Run a command in the testbed ``name`` and return its standard output.
 
     Raises
@@ -115,7 +121,7 @@ def run(name: str, command: list[str | Path], variables: dict[str, str], cwd: Pa
     TimeoutError
         If it does not end. Its job was ended, so that the nodes are free again.
     """
-    ends = ["timeout", "--kill-after=20", str(LONGEST_S)]
+    ends = ["timeout", "--kill-after=20", str(longest_s)]
     words = [BIN / "testbed", "exec", "--name", name, "--", *ends, *command]
     environment = {**os.environ, **variables}
     done = subprocess.run(
@@ -127,7 +133,7 @@ def run(name: str, command: list[str | Path], variables: dict[str, str], cwd: Pa
         check=False,
     )
     if done.returncode == TIMED_OUT:
-        raise TimeoutError(f"{' '.join(map(str, command))} did not end within {LONGEST_S} s")
+        raise TimeoutError(f"{' '.join(map(str, command))} did not end within {longest_s} s")
     if done.returncode:
         sys.exit(f"{' '.join(map(str, command))} fails:\n{done.stderr}")
     return done.stdout
