@@ -224,11 +224,14 @@ def simulate(study: str, folder: Path, smoke: bool) -> None:
         runs.append(_ring(STUDY_GRAINS_US[0] if smoke else STUDY_GRAINS_US[-1], 1, 4, True))
     else:
         site, platform, extra = "star", STAR, ["--cfg=smpi/simulate-computation:no"]
-        tree = ["--mode=repeated_ack,binary_ack,two_level_ack", "--sizes=1,1K,16K,64K",
-                "--passes=3", "--samples=1", "--block-time=0", "--warmup=0"]  # fmt: skip
-        runs = [
+        few = ["--passes=3", "--samples=1", "--block-time=0", "--warmup=0"]
+        sizes = "--sizes=1,64,256,1K,4K,16K,64K"
+        links = ["--mode=send,stream,bistream", "--window=4", sizes, *few]
+        tree = ["--mode=repeated,binomial,binary_ack,two_level_ack", sizes, *few]
+        runs = [Run("pingpong", "two_nodes_two_hosts", links)]
+        runs += [
             Run("broadcast", "two_nodes_two_hosts", tree, ranks, labels={"ranks": str(ranks)})
-            for ranks in (7, 21, 31)
+            for ranks in (2, 4, 8, 16, 21, 31)
         ]
     (folder / "platform.xml").write_text(platform)
     for number, run_ in enumerate(runs):

@@ -515,6 +515,11 @@ def test_head_of_line_blocking_is_judged_where_a_run_names_its_switch_or_by_simu
         assert verdict(site, "003.4") == expected
 
 
+def test_the_studys_own_trees_have_as_many_members_and_not_as_many_ranks() -> None:
+    site = broadcasts(tree_sites(31, binary_ack=40, two_level_ack=50), 21, two_level_ack=30)
+    assert verdict(site, "004.8") == "holds"
+
+
 def test_a_prediction_is_not_judged_by_ranks_that_share_cores() -> None:
     found = row(predicted_sorts(100.0, cores=2), "000.8")
 
