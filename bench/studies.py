@@ -55,6 +55,7 @@ ETHERNET = """<?xml version='1.0'?>
 STAR = ETHERNET.replace('bw="1GBps" lat="0us"', 'bw="125MBps" lat="20us"').replace(
     '\n           bb_bw="800kBps" bb_lat="1500us"', ""
 )
+EAGER_LIMITS = ("async-small-thresh", "send-is-detached-thresh")
 
 
 @dataclass(frozen=True)
@@ -223,7 +224,9 @@ def simulate(study: str, folder: Path, smoke: bool) -> None:
                 runs.append(ring)
         runs.append(_ring(STUDY_GRAINS_US[0] if smoke else STUDY_GRAINS_US[-1], 1, 4, True))
     else:
-        site, platform, extra = "star", STAR, ["--cfg=smpi/simulate-computation:no"]
+        # Messages up to 64 KiB are eager: they travel before their receive is posted.
+        eager = [f"--cfg=smpi/{name}:65537" for name in EAGER_LIMITS]
+        site, platform, extra = "star", STAR, ["--cfg=smpi/simulate-computation:no", *eager]
         few = ["--passes=3", "--samples=1", "--block-time=0", "--warmup=0"]
         sizes = "--sizes=1,64,256,1K,4K,16K,64K"
         links = ["--mode=send,stream,bistream", "--window=4", sizes, *few]

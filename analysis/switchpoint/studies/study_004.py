@@ -92,7 +92,7 @@ def _linear_up_to_a_kib(data: Data) -> Iterator[Evidence]:
 
 def _repeated_linear_in_group(data: Data) -> Iterator[Evidence]:
     rows = not_oversubscribed(data.at(_BROADCAST, mode=_REPEATED))
-    groups = sorted(rows["ranks"].unique())
+    groups = sorted(map(int, rows["ranks"].unique()))
     if len(groups) < 3:
         raise NotTestableError(
             f"{len(groups)} group sizes with a core per rank; a line needs three"
