@@ -229,7 +229,7 @@ def simulate(study: str, folder: Path, smoke: bool) -> None:
         site, platform, extra = "star", STAR, ["--cfg=smpi/simulate-computation:no", *eager]
         few = ["--passes=3", "--samples=1", "--block-time=0", "--warmup=0"]
         sizes = "--sizes=1,64,256,1K,4K,16K,64K"
-        links = ["--mode=send,stream,bistream", "--window=4", sizes, *few]
+        links = ["--mode=send,stream,bistream", "--window=4", f"{sizes},128K,256K", *few]
         tree = ["--mode=repeated,binomial,binary_ack,two_level_ack", sizes, *few]
         runs = [Run("pingpong", "two_nodes_two_hosts", links)]
         runs += [
