@@ -263,7 +263,7 @@ def main(studies: list[str], store: str, smoke: bool) -> None:
                     for mpi in ("openmpi",) if smoke else tuple(PMI):
                         for number, run_ in enumerate(bed.runs):
                             measure(bed, name, run_, mpi, folder, number)
-                _import(folder, store)
+                        _import(folder, store)
             if study in ("002", "004"):
                 simulate(study, folder, smoke)
                 _import(folder, store)
