@@ -36,7 +36,7 @@ WORDS = "4,4000,40000"
 LAUNCHES = 5
 
 #: A run ends after this time with what it has, and is left out if it does not.
-BUDGET_S, LONGEST_S = 15, 90
+BUDGET_S, LONGEST_S = 15, 120
 
 FOUR = "four_nodes_four_hosts"
 BEYOND = "simulated"
@@ -196,7 +196,7 @@ def measure(bed: Bed, name: str, run_: Run, mpi: str, folder: Path, number: int)
     labels = {"site": bed.site, "partition": "batch", "environ": mpi,
               "placement": run_.placement} | run_.labels  # fmt: skip
     command = [*words, kernel(mpi, run_.kernel), *run_.options, "--quiet",
-               f"--time-budget={4 * BUDGET_S if run_.kernel == 'alltoall' else BUDGET_S}",
+               f"--time-budget={6 * BUDGET_S if run_.kernel == 'alltoall' else BUDGET_S}",
                *(f"--label={key}={value}" for key, value in labels.items()),
                f"--record={folder / f'{number:04d}-{mpi}.record'}"]  # fmt: skip
     if run_.before:  # a job whose script runs it on the first node

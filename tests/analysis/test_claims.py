@@ -515,6 +515,11 @@ def test_head_of_line_blocking_is_judged_where_a_run_names_its_switch_or_by_simu
         assert verdict(site, "003.4") == expected
 
 
+def test_where_another_schedule_fills_the_links_the_cores_are_not_what_is_missing() -> None:
+    site = stream(exchange(Site(), cores=1, group_shuffle_long=0.5), 5000.0)
+    assert verdict(site, "003.1") == "does not hold"
+
+
 def test_the_studys_own_trees_have_as_many_members_and_not_as_many_ranks() -> None:
     site = broadcasts(tree_sites(31, binary_ack=40, two_level_ack=50), 21, two_level_ack=30)
     assert verdict(site, "004.8") == "holds"
