@@ -169,7 +169,8 @@ def _tools(smoke: bool) -> list[Run]:
     runs = [Run("echo", far, ["--mode=mpi,sockets,sockets_polling", *echo])]
     if shutil.which("pvmd"):
         runs.append(Run("echo", far, ["--mode=sockets,pvm,pvm_direct", *echo], before=[daemons]))
-    tree = [f"--sizes={sizes}", *_repeats(5, 3, smoke)]
+    tree = [f"--sizes={sizes if smoke else sizes.replace('1K', '256,1K')}",
+            *_repeats(5, 3, smoke), "--pass-time=20"]  # fmt: skip
     runs.append(Run("broadcast", far, tree, labels={"ranks": "2"}))
     for name, size in APPLICATIONS.items():
         runs.append(Run(name, far, [f"--sizes={size >> 4 if smoke else size}",

@@ -226,16 +226,23 @@ def _grid(data: Data) -> dict[tuple[Any, ...], tuple[Point, Point]]:
     rows = _labelled(data.at(_KERNEL))
     keys = ["placement", "ranks", "size_bytes", *_TASK, "oversubscribed"]
     grid = {}
+    lack: NotTestableError | None = None
     for key, part in rows.groupby(keys, sort=True):
         placement, ranks, size_bytes, grain, serial, oversubscribed = map(str, key)
         modes = {str(mode): rows for mode, rows in part.groupby("mode")}
-        if {"serial", "alternate"} <= set(modes):
-            cell = (placement, int(ranks), int(size_bytes), float(grain), float(serial) / 100,
-                    oversubscribed == "True")  # fmt: skip
+        if not {"serial", "alternate"} <= set(modes):
+            continue
+        cell = (placement, int(ranks), int(size_bytes), float(grain), float(serial) / 100,
+                oversubscribed == "True")  # fmt: skip
+        try:
             grid[cell] = (
                 point_of(modes["serial"], f"ring serial {placement}"),
                 point_of(modes["alternate"], f"ring alternate {placement}"),
             )
+        except NotTestableError as error:  # a point with too few passes leaves the others
+            lack = error
+    if lack is not None and not grid:
+        raise lack
     return grid
 
 

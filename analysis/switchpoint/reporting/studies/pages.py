@@ -91,10 +91,11 @@ def _measured(claims: pd.DataFrame, data: Data, study: str) -> pd.DataFrame:
     main = data.passes[data.passes["kernel"] == _KERNELS[study][0]]
     if study == "001":
         main = main[main["mode"] == "ssend"]
+    simulated = main["mpi"].astype(str).str.startswith("SMPI")
+    tools = {(site, None, None) for site in main["site"][~simulated]}
     if study == "002":
-        main = main[~main["mpi"].astype(str).str.startswith("SMPI")]
-    places = set(zip(main["site"], main["mpi"], main["environ"], strict=True))
-    places |= {(site, None, None) for site, _, _ in places}
+        main = main[~simulated]
+    places = {*zip(main["site"], main["mpi"], main["environ"], strict=True), *tools}
     keys = zip(claims["site"], claims["mpi"], claims["environ"], strict=True)
     return claims[[key in places for key in keys]] if places else claims
 
