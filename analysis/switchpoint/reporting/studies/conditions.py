@@ -4,23 +4,22 @@ from __future__ import annotations
 
 import json
 
-import pandas as pd
-
 from switchpoint.reporting.studies.markdown import safe
 from switchpoint.studies.points import Data
+from switchpoint.tables.measurements import Measurements
 
 
-def conditions(data: Data, runs: pd.DataFrame) -> str:
-    """Name the runs' number, time, machines and MPIs.
+def conditions(data: Data, measurements: Measurements) -> str:
+    """Name the runs' number, time, machines and MPIs, and what else ran meanwhile.
 
     Parameters
     ----------
     data
         Of all places.
-    runs
-        Their rows in the table of runs; only those of `data` count.
+    measurements
+        All that was read; only the runs of `data` count.
     """
-    runs = runs[runs["run_id"].isin(data.facts.index)]
+    runs = measurements.runs[measurements.runs["run_id"].isin(data.facts.index)]
     if runs.empty:
         return "Nothing was measured."
     machines, shared = set(), False
@@ -35,7 +34,16 @@ def conditions(data: Data, runs: pd.DataFrame) -> str:
     mpis = ", ".join(
         sorted(safe(mpi.partition(". ")[0]) for mpi in set(runs["mpi"]) if isinstance(mpi, str))
     )
+    taken = [
+        share for run_id, share in measurements.disturbances.items() if run_id in data.facts.index
+    ]
+    disturbed = (
+        f" **Other work took up to {100 * max(taken):.0f} % of the ranks' cores during"
+        f" {len(taken)} of these runs: measure again before you rely on a time.**"
+        if taken
+        else ""
+    )
     return (
         f"{len(runs)} runs from {start} to {end} UTC; {'; '.join(sorted(map(safe, machines)))}; "
-        f"{mpis}." + (" Some runs have more ranks than cores." if shared else "")
+        f"{mpis}." + (" Some runs have more ranks than cores." if shared else "") + disturbed
     )

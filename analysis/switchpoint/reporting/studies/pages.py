@@ -66,7 +66,7 @@ def _files(measurements: Measurements) -> Iterator[tuple[str, bytes]]:
             drawings={name: safe(place) for name, (place, _) in results.drawings.items()},
             verdicts=verdict_table(own),
             still_open=open_claims(own),
-            conditions=conditions(part, measurements.runs),
+            conditions=conditions(part, measurements),
         )  # fmt: skip
         yield f"{study}.md", text.encode("utf-8", "backslashreplace")
         for name, (_, drawing) in results.drawings.items():
