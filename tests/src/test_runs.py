@@ -239,6 +239,7 @@ class ACompleteRun(unittest.TestCase):
                 "seed": 42,
                 "modes": MODES,
                 "sizes_bytes": list(self.SIZES),
+                "searches": False,
                 "passes": 2,
                 "samples_per_pass": 3,
                 "block_time_us": 20,
