@@ -277,7 +277,7 @@ KEPT = {
         *("launches._BOUNDARIES_A_CURVE", "segments.LEVEL_RANGE", "segments._USUAL_SHARE"),
         *("segments._LEAST", "confidence.LARGEST_LOG_ODDS", "confidence._LEAST_NOISE"),
         *("recurrence._SMALLEST_EFFECT", "recurrence._LARGEST_EFFECT"),
-        *("recurrence._LARGEST_LOG_ODDS", "recurrence._SUREST", "recurrence._MOST_LAUNCHES"),
+        *("recurrence._LARGEST_LOG_ODDS", "recurrence._HIGHEST", "recurrence._MOST_LAUNCHES"),
     },
     "of time and memory": {
         *("launches.FEWEST_SIZES", "launches.MOST_SIZES", "launches._SIZES_KEPT"),
