@@ -80,6 +80,13 @@ static void start_mpi(struct session *session)
     MPI_CHECK(MPI_Comm_size(task->comm, &task->ranks));
 }
 
+static void agree_on_start(MPI_Comm comm, struct options *options)
+{
+    if (options->start == START_BY_CORES) {
+        options->start = root_says(comm, cores_suffice(comm)) ? START_AGREED : START_BARRIER;
+    }
+}
+
 /* Everything that can be refused, then the measurement. */
 static int run(struct session *session, int started)
 {
@@ -106,10 +113,7 @@ static int run(struct session *session, int started)
         return EXIT_USAGE;
     }
     agree_on_seed(task->comm, options);
-    if (options->start == START_BY_CORES) {
-        options->start =
-            root_says(task->comm, cores_suffice(task->comm)) ? START_AGREED : START_BARRIER;
-    }
+    agree_on_start(task->comm, options);
     plan_start(&session->plan, options);
     if (options->counters != NULL) {
         session->counters = mpi_counters_start(options->counters, &refusal);
