@@ -203,7 +203,7 @@ def simulate(truth: Network, step: Step, record: Path) -> None:
     hosts.write_text("".join(f"host{ord(letter) - ord('A')}\n" for letter in step.process_map))
     words = [
         *("smpirun", "-np", str(ranks), "-platform", platform, "-hostfile", hosts),
-        *(*truth.settings(), *([] if step.computes else [EXACT]), kernel(MPI, step.program)),
+        *(*truth.settings(), *([] if step.computes else [EXACT]), kernel("simgrid", step.program)),
         *(*step.options, *_passes(step.program)),
         *(f"--label=site=network-{truth.seed}", f"--label=environ={MPI}"),
         *(f"--label=placement={NEAR if nodes == 1 else FAR}", f"--record={record}"),
