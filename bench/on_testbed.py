@@ -20,9 +20,9 @@ PLACEMENTS: Placements = load_placements(ROOT / "site-configs/testbed/placements
 
 #: How srun starts each MPI on the testbed.
 PMI = {"openmpi": "pmix", "mpich": "pmi2"}
-#: Compilers of MPIs that Debian does not name `mpicc.MPI`.
 #: Seconds that one command may take, and the exit code of `timeout` after them.
 LONGEST_S, TIMED_OUT = 300, 124
+#: Compilers of MPIs that Debian does not name `mpicc.MPI`.
 COMPILERS = {"simgrid": "smpicc"}
 NETPIPE = {"openmpi": "NPopenmpi", "mpich": "NPmpich2"}
 
