@@ -2,7 +2,7 @@
 
 Four nodes with links of 8 Mbit/s and one rank each, so that messages decide, not cores. A sweep of
 the library's choice finds steps, `plan` says where to search, launches search there with all
-algorithms, and `explain` judges. The decisions are those of coll_tuned_decision_fixed.c (Open MPI
+algorithms, and `explain` decides. The decisions are those of coll_tuned_decision_fixed.c (Open MPI
 4.1) and of the limits that MPICH's control variables describe, for 4 ranks.
 Usage: ``.venv/bin/python bench/collective_switches.py [LAUNCHES] [MPI...] [--only OPERATION]``
 """

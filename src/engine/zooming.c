@@ -202,7 +202,7 @@ static bool is_algorithm_of(const struct mode *candidate, const struct mode *mod
 
 /* Collective. Times the mode and its algorithms on both sides of the switch. The turns go through
  * them forwards and backwards, and begin with another one each time, so that drift and neighbours
- * affect all alike. */
+ * affect all the same. */
 static void compare_algorithms(struct explorer *explorer, struct search *search)
 {
     const struct mode **modes = allocate(explorer->mode_count + 1, sizeof(const struct mode *));

@@ -78,7 +78,7 @@ class _Beside:
 def algorithm_change(
     measurements: Measurements, place: Place, switch: Switch
 ) -> dict[str, Any] | None:
-    """Judge whether the library changes its algorithm at a switch of a collective.
+    """Decide whether the library changes its algorithm at a switch of a collective.
 
     Returns
     -------

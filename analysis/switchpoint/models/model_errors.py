@@ -83,7 +83,7 @@ def model_errors(scores: Iterable[tuple[Condition, Hashable, Score]]) -> list[Mo
     ----------
     scores
         Each with its condition, and with what it shares with scores that are not independent of
-        it, such as a network; every group counts alike (Lee, Barber, Willett 2023).
+        it, such as a network; every group counts the same (Lee, Barber, Willett 2023).
     """
     by_condition: dict[Condition, dict[Hashable, list[Score]]] = defaultdict(dict)
     for condition, group, one in scores:
