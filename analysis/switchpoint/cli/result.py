@@ -10,7 +10,7 @@ from typing import Any, ParamSpec
 
 import typer
 
-from switchpoint.cli.exits import BAD, FAILED, say, user_mistakes
+from switchpoint.cli.exits import BAD, FAILED, say, show, user_mistakes
 from switchpoint.cli.options import Json
 
 _Options = ParamSpec("_Options")
@@ -20,6 +20,10 @@ _JSON = "as_json"
 
 def _never() -> bool:
     return False
+
+
+def _nothing() -> Sequence[object]:
+    return ()
 
 
 @dataclass(frozen=True)
@@ -32,6 +36,8 @@ class Result:
         Prints it for people.
     to_json : callable
         Returns what `--json` prints.
+    finish : callable
+        What is done once it is shown, such as writing a file; returns lines for people.
     warnings : sequence of str
         What to know before it is trusted. They are printed first, one line for each kind.
     verbose : bool
@@ -44,6 +50,7 @@ class Result:
 
     show: Callable[[], object]
     to_json: Callable[[], object] = dict
+    finish: Callable[[], Sequence[object]] = _nothing
     warnings: Sequence[str] = ()
     verbose: bool = False
     problems: Sequence[str] = ()
@@ -97,7 +104,9 @@ def _show(result: Result, *, as_json: bool) -> None:
         from switchpoint.reporting.json import print_json
 
         print_json(result.to_json())
+        result.finish()
     else:
         result.show()
+        show(*result.finish())
     for problem in result.problems:
         say(problem)

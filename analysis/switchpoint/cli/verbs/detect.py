@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from switchpoint.cli.exits import show
 from switchpoint.cli.inputs import fresh_warnings, load, store_of, warn
 from switchpoint.cli.options import Files, Scheduler, Since, Store, Until
 from switchpoint.cli.result import Result, verb
@@ -16,7 +15,6 @@ from switchpoint.errors import InputError
 if TYPE_CHECKING:
     import pandas as pd
 
-    from switchpoint.store.store import Store as Results
     from switchpoint.tables.measurements import Measurements
 
 
@@ -94,9 +92,8 @@ def command(
     warnings = fresh_warnings(measurements, files)
     findings, curves = _find(measurements, curve or [], warnings, show_all=show_all)
     shown = select_kinds(select_curves(findings, curve or []), only or [])
-    page, problems = _written(report, measurements, findings, store_of(files, store))
 
-    def show_all_forms() -> None:
+    def print_all() -> None:
         from switchpoint.explanation.causes import PROMINENT_CONFIDENCE
         from switchpoint.reporting.disturbed import disturbed_text
         from switchpoint.reporting.terminal.findings import print_findings
@@ -110,26 +107,17 @@ def command(
             sort=sort,
             min_confidence=PROMINENT_CONFIDENCE if min_confidence is None else min_confidence,
         )
-        if page is not None:
-            show(page)
 
-    return Result(show_all_forms, lambda: {"findings": findings_as_json(shown)}, problems=problems)
+    def write_report() -> list[Path]:
+        if report is None:
+            return []
+        from switchpoint.reporting.pages.report import report as write
+        from switchpoint.reporting.terminal.progress import progress
 
-
-def _written(
-    folder: Path | None, measurements: Measurements, findings: pd.DataFrame, store: Results | None
-) -> tuple[Path | None, list[str]]:
-    """Write the HTML report if it is wanted; return its page, and why there is none."""
-    if folder is None:
-        return None, []
-    from switchpoint.reporting.pages.report import report
-    from switchpoint.reporting.terminal.progress import progress
-
-    try:
         with progress("writing the report"):
-            return report(measurements, folder, findings, store), []
-    except InputError as error:  # the findings are printed first
-        return None, [str(error)]
+            return [write(measurements, report, findings, store_of(files, store))]
+
+    return Result(print_all, lambda: {"findings": findings_as_json(shown)}, finish=write_report)
 
 
 def _find(

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from switchpoint.cli.exits import show
 from switchpoint.cli.result import Result, verb
 from switchpoint.errors import InputError
 
@@ -112,16 +111,6 @@ def _of_spack(site: str | None, target: Path | None, mpi: str | None) -> Result:
     surveyed = survey(home, mpi)
     facts = [*examine_spack(home), *surveyed.facts]
 
-    def show_all_forms() -> None:
-        print_facts(facts)
-        if target is not None:
-            show(write(surveyed, target.absolute()))
-
-    def to_json() -> object:
-        if target is not None:
-            write(surveyed, target.absolute())
-        return facts_as_json(facts)
-
     problems = []
     missing = [fact for fact in facts if fact.state == "missing"]
     if missing:
@@ -129,4 +118,10 @@ def _of_spack(site: str | None, target: Path | None, mpi: str | None) -> Result:
         more = f" (and {len(missing) - 1} more)" if missing[1:] else ""
         place = f"{first.place}: " if first.place else ""
         problems = [f"{place}{first.topic}: {first.found}; {first.fix}{more}"]
-    return Result(show_all_forms, to_json, problems=problems, failed=lambda: bool(missing))
+    return Result(
+        lambda: print_facts(facts),
+        lambda: facts_as_json(facts),
+        finish=lambda: [] if target is None else [write(surveyed, target.absolute())],
+        problems=problems,
+        failed=lambda: bool(missing),
+    )

@@ -36,12 +36,8 @@ def command(
     with progress("writing the studies"):
         pages = write_studies(measurements, output, force=force)
 
-    def show_pages() -> None:
-        for page in pages:
-            show(page)
-
     return Result(
-        show_pages,
+        lambda: show(*pages),
         lambda: {"pages": [str(page) for page in pages]},
         warnings=measurements.warnings,
     )
