@@ -7,42 +7,17 @@ can be forced. Times have no noise. So each switch and each answer is right or w
 from __future__ import annotations
 
 import json
-import shutil
 import subprocess
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pandas as pd
 import pytest
+from simgrid_platform import EXACT, NO_STEP, build_kernels, hosts_of, needs_simgrid, platform_of
 from switchpoint import Measurements, algorithms, read, read_facts
 from typer.testing import Result
 
-ROOT = Path(__file__).resolve().parents[2]
-
-needs_simgrid = pytest.mark.skipif(
-    shutil.which("smpicc") is None, reason="no smpicc here (Debian: libsimgrid-dev)"
-)
 pytestmark = [needs_simgrid, pytest.mark.build]
-
-PLATFORM = """<?xml version='1.0'?>
-<!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">
-<platform version="4.1">
-  <cluster id="star" prefix="host" suffix="" radical="0-63" speed="10Gf" bw="1250MBps" lat="10us"/>
-</platform>
-"""
-
-#: Only messages take time, and all alike: no protocol of point to point switches.
-EXACT = [
-    "--log=root.thres:error",
-    "--cfg=smpi/host-speed:10Gf",
-    "--cfg=smpi/simulate-computation:no",
-    "--cfg=smpi/bw-factor:0:1",
-    "--cfg=smpi/lat-factor:0:1",
-    "--cfg=network/crosstraffic:0",
-    "--cfg=smpi/send-is-detached-thresh:100000000",
-    "--cfg=smpi/async-small-thresh:0",
-    "--cfg=smpi/wtime:1e-6",
-]
 
 #: Three sizes an octave from 32 B to 102 KiB, in whole numbers of 8 B.
 SIZES = [8 * round(2 ** (n / 3)) for n in range(6, 42)]
@@ -71,21 +46,14 @@ Simulate = Callable[..., Path]
 
 @pytest.fixture(scope="module")
 def kernels() -> Path:
-    """The kernels built for SimGrid, where `make test` builds them too."""
-    tree = ROOT / "build" / "ctest" / "simgrid"
-    for command in (
-        ["cmake", "-S", ROOT / "src", "-B", tree, "-DMPI_C_COMPILER=smpicc"],
-        ["cmake", "--build", tree, "--parallel", "2"],
-    ):
-        subprocess.run(command, check=True, capture_output=True)
-    return tree / "bin"
+    return build_kernels()
 
 
 @pytest.fixture
 def simulate(kernels: Path, tmp_path: Path) -> Simulate:
     """Run a kernel once at each size, perhaps with a forced algorithm; returns its record."""
-    (tmp_path / "platform.xml").write_text(PLATFORM)
-    (tmp_path / "hosts").write_text("".join(f"host{number}\n" for number in range(64)))
+    (tmp_path / "platform.xml").write_text(platform_of(64, latency_us=10))
+    (tmp_path / "hosts").write_text(hosts_of(64))
 
     def run(
         kernel: str, library: str, ranks: int, *forced: str, options: Sequence[str] = SWEEP
@@ -95,7 +63,7 @@ def simulate(kernels: Path, tmp_path: Path) -> Simulate:
         chosen += [f"--cfg=smpi/{kernel}:{name}" for name in forced]
         command = [
             *("smpirun", "-np", str(ranks), "-platform", "platform.xml", "-hostfile", "hosts"),
-            *(*EXACT, *chosen, str(kernels / kernel), "--mode", "library"),
+            *(*EXACT, NO_STEP, *chosen, str(kernels / kernel), "--mode", "library"),
             *(*options, "--passes", "1", "--samples", "1", "--search-time", "100000"),
             *("--block-time", "0", "--warmup", "0", "--record", str(record), "--quiet"),
         ]

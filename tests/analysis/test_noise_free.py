@@ -3,50 +3,24 @@
 from __future__ import annotations
 
 import json
-import shutil
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from conftest import RECORDS
+from simgrid_platform import EXACT, NO_STEP, build_kernels, hosts_of, needs_simgrid, platform_of
 from switchpoint import Measurements, compare_with, fit_model, predict, read, read_facts, read_files
 from switchpoint.models.links import Place
 from switchpoint.models.simgrid import platform
 from typer.testing import Result
 
-ROOT = Path(__file__).resolve().parents[2]
-
-PLATFORM = """<?xml version='1.0'?>
-<!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">
-<platform version="4.1">
-  <cluster id="star" prefix="host" suffix="" radical="0-3" speed="10Gf" bw="1250MBps" lat="100us"/>
-</platform>
-"""
-
-#: Only messages take time: their latency, and their bytes by the bandwidth. Every send is treated
-#: alike, and each collective of the library has one algorithm.
-EXACT = [
-    "--log=root.thres:error",
-    "--cfg=smpi/host-speed:10Gf",
-    "--cfg=smpi/simulate-computation:no",
-    "--cfg=smpi/lat-factor:0:1",
-    "--cfg=network/crosstraffic:0",
-    "--cfg=smpi/send-is-detached-thresh:100000000",
-    "--cfg=smpi/async-small-thresh:0",
-    "--cfg=smpi/wtime:1e-6",
-    "--cfg=smpi/bcast:binomial_tree",
-    "--cfg=smpi/alltoall:basic_linear",
-]
+#: Each collective of the library has one algorithm.
+ONE_ALGORITHM = ["--cfg=smpi/bcast:binomial_tree", "--cfg=smpi/alltoall:basic_linear"]
 
 #: From this size on, messages have half the bandwidth. No size of the sweep is near it.
 FIRST_SLOW_BYTE = 50_001
 STEP = f"--cfg=smpi/bw-factor:0:1;{FIRST_SLOW_BYTE}:0.5"
-NO_STEP = "--cfg=smpi/bw-factor:0:1"
-
-needs_simgrid = pytest.mark.skipif(
-    shutil.which("smpicc") is None, reason="no smpicc here (Debian: libsimgrid-dev)"
-)
 pytestmark = [needs_simgrid, pytest.mark.build]
 
 #: Sizes whose bytes take much longer than a call.
@@ -58,27 +32,20 @@ Found = tuple[str, int, int]
 
 @pytest.fixture(scope="module")
 def kernels() -> Path:
-    """The kernels built for SimGrid, where `make test` builds them too."""
-    tree = ROOT / "build" / "ctest" / "simgrid"
-    for command in (
-        ["cmake", "-S", ROOT / "src", "-B", tree, "-DMPI_C_COMPILER=smpicc"],
-        ["cmake", "--build", tree, "--parallel", "2"],
-    ):
-        subprocess.run(command, check=True, capture_output=True)
-    return tree / "bin"
+    return build_kernels()
 
 
 @pytest.fixture
 def simulate(kernels: Path, tmp_path: Path) -> Simulate:
     """Run a kernel on the platform; returns its record."""
-    (tmp_path / "platform.xml").write_text(PLATFORM)
-    (tmp_path / "hosts").write_text("".join(f"host{number}\n" for number in range(4)))
+    (tmp_path / "platform.xml").write_text(platform_of(4, latency_us=100))
+    (tmp_path / "hosts").write_text(hosts_of(4))
 
     def run(kernel: str, *arguments: str, ranks: int, truth: str) -> Path:
         record = tmp_path / f"{kernel}.record"
         command = [
             *("smpirun", "-np", str(ranks), "-platform", "platform.xml", "-hostfile", "hosts"),
-            *(*EXACT, truth, str(kernels / kernel), *arguments),
+            *(*EXACT, *ONE_ALGORITHM, truth, str(kernels / kernel), *arguments),
             *("--passes", "2", "--samples", "1", "--record", str(record), "--quiet"),
         ]
         subprocess.run(command, cwd=tmp_path, check=True, capture_output=True, timeout=120)
@@ -90,14 +57,15 @@ def simulate(kernels: Path, tmp_path: Path) -> Simulate:
 @pytest.fixture
 def simulate_many(kernels: Path, tmp_path: Path) -> Callable[..., None]:
     """Run a kernel by up to eight ranks that need 5 us for each message, all of them eager."""
-    (tmp_path / "eight.xml").write_text(PLATFORM.replace("0-3", "0-7").replace("1250", "125"))
-    (tmp_path / "eight").write_text("".join(f"host{number}\n" for number in range(8)))
+    (tmp_path / "eight.xml").write_text(platform_of(8, latency_us=100, megabytes_per_s=125))
+    (tmp_path / "eight").write_text(hosts_of(8))
 
     def run(kernel: str, *arguments: str, ranks: int) -> None:
         subprocess.run(
             [
                 *("smpirun", "-np", str(ranks), "-platform", "eight.xml", "-hostfile", "eight"),
-                *(*EXACT, NO_STEP, *(f"--cfg=smpi/{o}:0:5e-6:0" for o in ("os", "ois", "or"))),
+                *(*EXACT, *ONE_ALGORITHM, NO_STEP),
+                *(f"--cfg=smpi/{call}:0:5e-6:0" for call in ("os", "ois", "or")),
                 "--cfg=smpi/async-small-thresh:100000000",
                 *(kernels / kernel, *arguments, "--passes=2", "--samples=1", "--warmup=0"),
                 *("--label=placement=apart", "--quiet"),
