@@ -2,8 +2,8 @@
 
 Four nodes with links of 8 Mbit/s and one rank each, so that messages decide, not cores. A sweep of
 the library's choice finds steps, `plan` says where to search, launches search there with all
-algorithms, and `explain` decides. The decisions are those of coll_tuned_decision_fixed.c (Open MPI
-4.1) and of the limits that MPICH's control variables describe, for 4 ranks.
+algorithms, and `explain` decides. The decisions are for 4 ranks: Open MPI's as SimGrid 3.32 copied
+them from 4.1, MPICH's by its control variables' limits (MPIR_CVAR_ALLREDUCE_SHORT_MSG_SIZE, ...).
 Usage: ``.venv/bin/python bench/collective_switches.py [LAUNCHES] [MPI...] [--only OPERATION]``
 """
 

@@ -21,10 +21,10 @@ from pathlib import Path
 
 from arguments import one_of, parser
 from on_testbed import BIN, PLACEMENTS, PMI, ROOT, kernel, run, srun_words, testbed
+from switchpoint.studies.study_000 import LAYOUTS
 
-#: Nodes of processes 0 to 6, as in checks/studies/mergesort.py: figures 10 and 11, one and three
-#: leaves remote, figure 12 by its text and by its caption, figure 13.
-MAPS = ["AABAABB", "AAAAABB", "AAAAAAB", "AABABBB", "AABABAB", "AABBBAA", "ABBAAAA"]
+#: Nodes of processes 0 to 6, where not all are on one.
+MAPS = [*dict.fromkeys(nodes for _, nodes in LAYOUTS if len(set(nodes)) > 1)]
 
 #: T in microseconds: around break-even here, and around the study's.
 GRAINS_US = [250, 500, 1000, 2000, 5000, 20_000, 50_000]
@@ -126,7 +126,7 @@ def _sorts(options: list[str], smoke: bool) -> list[Run]:
         Run("mergesort", "one_node", options, len(nodes), labels={"process_map": nodes})
         for nodes in ("A", "AAAAAAA")
     ]
-    for nodes in MAPS[:: 6 if smoke else 1]:
+    for nodes in MAPS[1::5] if smoke else MAPS:
         names = [{"A": "a1", "B": "b1"}[letter] for letter in nodes]
         runs.append(Run("mergesort", "two_nodes_two_hosts", options, len(nodes), names,
                         {"process_map": nodes}))  # fmt: skip

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-
 from switchpoint.reporting.studies.markdown import safe
 from switchpoint.studies.points import Data
 from switchpoint.tables.measurements import Measurements
@@ -22,9 +20,9 @@ def conditions(data: Data, measurements: Measurements) -> str:
     runs = measurements.runs[measurements.runs["run_id"].isin(data.facts.index)]
     if runs.empty:
         return "Nothing was measured."
-    machines, shared = set(), False
+    machines = set()
     for run_id in runs["run_id"]:
-        rank = json.loads(data.header_text(run_id))["ranks"][0]
+        rank = measurements.facts(run_id)[0]["ranks"][0]
         machines.add(
             f"{rank.get('cpu_model', 'an unknown processor')}, {rank.get('cores_online', '?')} "
             f"cores, Linux {rank.get('kernel_release', '?')}"
