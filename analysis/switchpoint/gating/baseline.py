@@ -2,10 +2,9 @@
 
 The sessions are the replicates: launches and samples of one session agree too well. The level of
 the baseline is the mean of its middle half, so that one bad session neither moves it nor hides what
-comes later. With
-few sessions the scatter of one series is hardly known, so that of similar series helps: the
-variance is moderated (Smyth 2004, Statistical Applications in Genetics and Molecular Biology 3(1),
-article 3).
+comes later. With few sessions the scatter of one series is hardly known, so that of similar series
+helps: the variance is moderated (Smyth 2004, Statistical Applications in Genetics and Molecular
+Biology 3(1), article 3).
 """
 
 from __future__ import annotations
