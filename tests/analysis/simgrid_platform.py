@@ -3,12 +3,8 @@
 from __future__ import annotations
 
 import shutil
-import subprocess
-from pathlib import Path
 
 import pytest
-
-ROOT = Path(__file__).resolve().parents[2]
 
 needs_simgrid = pytest.mark.skipif(
     shutil.which("smpicc") is None, reason="no smpicc here (Debian: libsimgrid-dev)"
@@ -44,14 +40,3 @@ def platform_of(hosts: int, latency_us: int, megabytes_per_s: int = 1250) -> str
 def hosts_of(count: int) -> str:
     """Return a file of hosts: a rank on each."""
     return "".join(f"host{number}\n" for number in range(count))
-
-
-def build_kernels() -> Path:
-    """Return the folder of the kernels built for SimGrid, where `make test` builds them too."""
-    tree = ROOT / "build" / "ctest" / "simgrid"
-    for command in (
-        ["cmake", "-S", ROOT / "src", "-B", tree, "-DMPI_C_COMPILER=smpicc"],
-        ["cmake", "--build", tree, "--parallel", "2"],
-    ):
-        subprocess.run(command, check=True, capture_output=True)
-    return tree / "bin"

@@ -13,7 +13,8 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from simgrid_platform import EXACT, NO_STEP, build_kernels, hosts_of, needs_simgrid, platform_of
+from built import build
+from simgrid_platform import EXACT, NO_STEP, hosts_of, needs_simgrid, platform_of
 from switchpoint import Measurements, algorithms, read, read_facts
 from typer.testing import Result
 
@@ -46,7 +47,7 @@ Simulate = Callable[..., Path]
 
 @pytest.fixture(scope="module")
 def kernels() -> Path:
-    return build_kernels()
+    return build("simgrid", "smpicc") / "bin"
 
 
 @pytest.fixture

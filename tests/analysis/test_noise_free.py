@@ -8,8 +8,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from built import build
 from conftest import RECORDS
-from simgrid_platform import EXACT, NO_STEP, build_kernels, hosts_of, needs_simgrid, platform_of
+from simgrid_platform import EXACT, NO_STEP, hosts_of, needs_simgrid, platform_of
 from switchpoint import Measurements, compare_with, fit_model, predict, read, read_facts, read_files
 from switchpoint.models.links import Place
 from switchpoint.models.simgrid import platform
@@ -32,7 +33,7 @@ Found = tuple[str, int, int]
 
 @pytest.fixture(scope="module")
 def kernels() -> Path:
-    return build_kernels()
+    return build("simgrid", "smpicc") / "bin"
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ from reframe.core.builtins import parameter, run_before
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from checks.mergesort import ARRAY_BYTES, MergeSort
+from checks.studies.mergesort import ARRAY_BYTES, MergeSort
 
 
 class OnTwoNodes(MergeSort):

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from built import build
 from switchpoint.explanation.catalogue import OwnCatalogue, read_catalogue
 
 pytestmark = pytest.mark.build
@@ -48,13 +49,7 @@ Prove = Callable[..., dict[str, Any]]
 
 def kernel(mpi: str, name: str) -> Path:
     """Build a program of the kernels' tests, in the tree of `make kernels-test`."""
-    tree = ROOT / "build" / "ctest" / mpi
-    for command in (
-        ["cmake", "-S", str(ROOT / "src"), "-B", str(tree), f"-DMPI_C_COMPILER=mpicc.{mpi}"],
-        ["cmake", "--build", str(tree), "--parallel", "2", "--target", name],
-    ):
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
-        assert done.returncode == 0, done.stdout + done.stderr
+    tree = build(mpi, f"mpicc.{mpi}", name)
     (program,) = [path for path in tree.rglob(name) if path.is_file() and os.access(path, os.X_OK)]
     return program
 

@@ -144,7 +144,7 @@ def test_a_job_outlives_its_controller(worn: Bed) -> None:
     wait_until(lambda: "RUNNING" in worn.slurm("squeue", "-h", "-o%T").stdout, 30)
     started = worn.folder / "started"
     started.touch()
-    saved = ["find", "/run/slurm/ctld/job_state", "-newer", str(started)]
+    saved = ["find", "/run/slurm/ctld", "-name", "job_state", "-newer", str(started)]
     wait_until(lambda: worn.inside(*saved) != "", 30)  # Slurm writes it every few seconds
 
     assert worn.testbed("controller", "--kill", "slurmctld").returncode == 0

@@ -148,20 +148,23 @@ def test_four_hosts_are_one_file_away(new_bed: Callable[[str], Bed]) -> None:
 #: Sends 150,000 B to a peer and receives as much from it at the same time; prints the seconds.
 BOTH_WAYS = """
 import socket, sys, threading, time
+start = time.monotonic()
 if sys.argv[1] == "listen":
     server = socket.create_server(("", 5000))
     print("ready", flush=True)
     peer = server.accept()[0]
 else:
     peer = socket.create_connection((sys.argv[1], 5000), timeout=30)
-start, left = time.monotonic(), 150_000
+left = 150_000
 sender = threading.Thread(target=peer.sendall, args=(bytes(left),))
 sender.start()
 while left:
-    left -= len(peer.recv(65536))
+    left -= len(peer.recv(min(left, 65536)))
 sender.join()
+peer.sendall(b".")  # all is here
+peer.recv(1)
 print(time.monotonic() - start)
-peer.recv(1) if sys.argv[1] == "listen" else peer.close()
+peer.close()
 """
 
 
