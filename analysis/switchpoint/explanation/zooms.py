@@ -54,7 +54,7 @@ def searches(measurements: Measurements) -> pd.DataFrame:
     for run in runs[runs["kernel"] == ZOOM].to_dict("records"):
         header, footer = measurements.facts(run["run_id"])
         known = {name: run[name] for name in [*PLACE, "run_id"]}
-        searched = header["kernel"]["name"]
+        searched = header.get("kernel", {}).get("name", ZOOM)  # a record may have no facts
         known["kernel"] = TIMED_KERNEL if searched == ZOOM else searched
         known["intervention"] = header.get("labels", {}).get("intervention")
         rows += [known | search for search in (footer or {}).get("switches", [])]
