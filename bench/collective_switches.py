@@ -19,7 +19,8 @@ from switchpoint import InputError, explain, plan, read_files
 
 SHAPE = ROOT / "bench" / "shapes" / "byte-links.yaml"
 NODES = 4
-SIZES = "1K:32K/2"
+#: Whole elements of 8 B.
+SIZES = "1K:8K:+512,10K:32K:+2K"
 #: Visits with one call each; a search ends after 20 s.
 QUICK = ["--samples=1", "--block-time=0", "--warmup=1", "--search-time=20000", "--time-budget=150"]
 
@@ -79,7 +80,7 @@ def print_rows(mpi: str, operation: str, found: dict[int, dict[str, Any]]) -> No
     for size in sorted({*decided, *found}):
         row = found.get(size)
         there = "-" if row is None else f"{100 * row['magnitude']:+.0f} %"
-        says = "not found" if row is None else f"{row['status']}: {row['cause'] or row['reason']}"
+        says = "not found" if row is None else f"{row['status']}: {row['reason']}"
         print(
             f"| {mpi} | {operation} | {size:,} | {decided.get(size, '-')} | {there} | {says} |",
             flush=True,

@@ -2,8 +2,8 @@
 
 Studies 000 to 004 take about 20 minutes on an idle machine of two cores. The records are imported
 into the store, from which ``switchpoint studies`` writes the pages. Study 003's schedules run on
-four nodes with slow links, where the links and not two cores decide. Study 002's processors beyond
-the machine's, and study 004's trees of 21 and 31 ranks, are simulated if SimGrid is installed.
+four nodes with slow links, where the links and not two cores decide. What needs more processors
+than the machine has (rings of 8, exchanges of 16, trees of 31) is simulated if SimGrid is there.
 Usage: ``.venv/bin/python bench/studies.py [STUDY...] [--store STORE] [--smoke]``
 """
 
@@ -39,11 +39,14 @@ LAUNCHES = 5
 BUDGET_S, LONGEST_S = 15, 120
 
 FOUR = "four_nodes_four_hosts"
+A_NODE_EACH = "one_rank_per_node"
+SCHEDULES = ("shift", "pairwise", "group_shuffle", "synchronous_shuffle")
 BEYOND = "simulated"
 APPLICATIONS = {"fft": 16 * 256 * 256, "jpeg": 1 << 20, "psrs": 1 << 20,
                 "backpropagation": 256 << 10, "voting": 1 << 20}  # fmt: skip
 
-#: A cable of 0.8 MB/s (5 us a word) that all share, and 1,500 us for each message: study 002's.
+#: Studies 002 and 004: a cable of 0.8 MB/s (5 us a word) that all share, and 1,500 us for each
+#: message.
 ETHERNET = """<?xml version='1.0'?>
 <!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">
 <platform version="4.1">
@@ -51,11 +54,13 @@ ETHERNET = """<?xml version='1.0'?>
            bb_bw="800kBps" bb_lat="1500us"/>
 </platform>
 """
-#: Links of 1 Gbit/s, for the trees of study 004.
+#: Links of 1 Gbit/s to a switch.
 STAR = ETHERNET.replace('bw="1GBps" lat="0us"', 'bw="125MBps" lat="20us"').replace(
     '\n           bb_bw="800kBps" bb_lat="1500us"', ""
 )
-EAGER_LIMITS = ("async-small-thresh", "send-is-detached-thresh")
+#: Messages up to 64 KiB are eager: they travel before their receive is posted.
+EAGER = [f"--cfg=smpi/{name}:65537" for name in ("async-small-thresh", "send-is-detached-thresh")]
+NO_COMPUTING = "--cfg=smpi/simulate-computation:no"
 
 
 @dataclass(frozen=True)
@@ -80,6 +85,16 @@ class Bed:
 
     site: str
     shape: str | Path
+    runs: list[Run]
+
+
+@dataclass(frozen=True)
+class Simulation:
+    """A simulated site: its SimGrid platform, options of SMPI, and what runs there."""
+
+    site: str
+    platform: str
+    options: list[str]
     runs: list[Run]
 
 
@@ -150,9 +165,9 @@ def _ring(grain_us: int, serial: int, ranks: int, smoke: bool) -> Run:
 def _exchanges(smoke: bool) -> list[Run]:
     nodes = ["a1", "b1", "c1", "d1"]
     sizes = "64,1K,64K" if smoke else "64,1K,64K,4M"
-    modes = ("shift,pairwise,group_shuffle,synchronous_shuffle,group_shuffle_windowed,"
-             "synchronous_shuffle_windowed,library")  # fmt: skip
-    options = [f"--mode={modes}", f"--sizes={sizes}", *_repeats(5, 1, smoke), "--warmup=0"]
+    modes = [*SCHEDULES, "group_shuffle_windowed", "synchronous_shuffle_windowed", "library"]
+    options = [f"--mode={','.join(modes)}", f"--sizes={sizes}", *_repeats(5, 1, smoke),
+               "--warmup=0"]  # fmt: skip
     stream = ["--mode=stream", "--sizes=1M", "--window=16", *_repeats(5, 1, smoke)]
     return [
         Run("pingpong", FOUR, stream, 2, nodes[:2]),
@@ -210,41 +225,52 @@ def measure(bed: Bed, name: str, run_: Run, mpi: str, folder: Path, number: int)
         print(f"left out: {error}", file=sys.stderr, flush=True)
 
 
-def simulate(study: str, folder: Path, smoke: bool) -> None:
-    """Run what needs more processors than this machine has on simulated ones."""
-    if shutil.which("smpirun") is None:
-        print(f"study {study}: no simulation, since smpirun is not installed (libsimgrid-dev)")
-        return
-    (folder / "hosts").write_text("".join(f"host{number}\n" for number in range(32)))
+def simulations(study: str, smoke: bool) -> Iterator[Simulation]:
+    """Return what needs more processors than this machine has."""
+    few = ["--passes=3", "--samples=1", "--block-time=0", "--warmup=0"]
+    far = "two_nodes_two_hosts"
     if study == "002":
-        site, platform, extra = "ethernet", ETHERNET, []
-        runs = [Run("pingpong", "two_nodes_two_hosts", ["--mode=send", "--sizes=4,4000,40000"])]
-        for grain in STUDY_GRAINS_US[: 1 if smoke else None]:
-            for ranks in (2, 4, 8):
-                ring = _ring(grain, 0, ranks, True)
-                runs.append(ring)
-        runs.append(_ring(STUDY_GRAINS_US[0] if smoke else STUDY_GRAINS_US[-1], 1, 4, True))
-    else:
-        # Messages up to 64 KiB are eager: they travel before their receive is posted.
-        eager = [f"--cfg=smpi/{name}:65537" for name in EAGER_LIMITS]
-        site, platform, extra = "star", STAR, ["--cfg=smpi/simulate-computation:no", *eager]
-        few = ["--passes=3", "--samples=1", "--block-time=0", "--warmup=0"]
+        grains = STUDY_GRAINS_US[: 1 if smoke else None]
+        runs = [Run("pingpong", far, ["--mode=send", "--sizes=4,4000,40000"])]
+        runs += [_ring(grain, 0, ranks, True) for grain in grains for ranks in (2, 4, 8)]
+        yield Simulation("ethernet", ETHERNET, [], [*runs, _ring(grains[-1], 1, 4, True)])
+    elif study == "003":
+        modes = ",".join(SCHEDULES)
+        options = [f"--mode={modes}", f"--sizes={'64,64K' if smoke else '64,1K,64K,1M'}", *few]
+        stream = ["--mode=stream", "--sizes=1M", "--window=16", *few]
+        runs = [Run("pingpong", A_NODE_EACH, stream)]
+        runs += [
+            Run("alltoall", A_NODE_EACH, options, ranks, labels={"ranks": str(ranks)})
+            for ranks in (4, 8, 16)
+        ]
+        # What a message costs its sender and its receiver, so that many short ones are not free.
+        costs = [f"--cfg=smpi/{name}:0:2e-6:0" for name in ("os", "or")]
+        yield Simulation("star", STAR, [NO_COMPUTING, *costs], runs)
+    elif study == "004":
         sizes = "--sizes=1,64,256,1K,4K,16K,64K"
         links = ["--mode=send,stream,bistream", "--window=4", f"{sizes},128K,256K", *few]
-        tree = ["--mode=repeated,binomial,binary_ack,two_level_ack", sizes, *few]
-        runs = [Run("pingpong", "two_nodes_two_hosts", links)]
+        tree = ["--mode=repeated,binomial,binary_ack,two_level_ack,library", sizes, *few]
+        runs = [Run("pingpong", far, links)]
         runs += [
-            Run("broadcast", "two_nodes_two_hosts", tree, ranks, labels={"ranks": str(ranks)})
+            Run("broadcast", far, tree, ranks, labels={"ranks": str(ranks)})
             for ranks in (2, 4, 8, 16, 21, 31)
         ]
-    (folder / "platform.xml").write_text(platform)
-    for number, run_ in enumerate(runs):
-        labels = {"site": f"{site}-{BEYOND}", "partition": BEYOND, "environ": "smpi",
+        extra = [NO_COMPUTING, *EAGER, "--cfg=smpi/coll-selector:ompi"]
+        for site, platform in (("star", STAR), ("ethernet", ETHERNET)):
+            yield Simulation(site, platform, extra, runs)
+
+
+def simulate(bed: Simulation, folder: Path) -> None:
+    """Run it, and leave the records in the folder."""
+    (folder / "hosts").write_text("".join(f"host{number}\n" for number in range(32)))
+    (folder / "platform.xml").write_text(bed.platform)
+    for number, run_ in enumerate(bed.runs):
+        labels = {"site": f"{bed.site}-{BEYOND}", "partition": BEYOND, "environ": "smpi",
                   "placement": run_.placement} | run_.labels  # fmt: skip
         subprocess.run(
             ["smpirun", "-np", str(run_.ranks), "-platform", "platform.xml", "-hostfile", "hosts",
              "--log=root.thres:error", "--cfg=smpi/host-speed:10Gf", "--cfg=smpi/bw-factor:0:1",
-             "--cfg=smpi/lat-factor:0:1", "--cfg=network/crosstraffic:0", *extra,
+             "--cfg=smpi/lat-factor:0:1", "--cfg=network/crosstraffic:0", *bed.options,
              kernel("simgrid", run_.kernel), *run_.options, "--quiet",
              *(f"--label={key}={value}" for key, value in labels.items()),
              f"--record=simulated-{number}.record"],
@@ -265,8 +291,12 @@ def main(studies: list[str], store: str, smoke: bool) -> None:
                         for number, run_ in enumerate(bed.runs):
                             measure(bed, name, run_, mpi, folder, number)
                         _import(folder, store)
-            if study in ("002", "004"):
-                simulate(study, folder, smoke)
+            simulated = [*simulations(study, smoke)]
+            if simulated and shutil.which("smpirun") is None:
+                print(f"study {study}: no simulation: smpirun is missing (libsimgrid-dev)")
+                simulated = []
+            for more in simulated:
+                simulate(more, folder)
                 _import(folder, store)
         print(f"study {study}: measured in {time.monotonic() - start:.0f} s", flush=True)
 

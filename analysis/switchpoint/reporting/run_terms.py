@@ -109,9 +109,11 @@ def _plan(plan: dict[str, Any]) -> str:
 
 
 def _machine(rank: dict[str, Any]) -> str:
+    cores = rank.get("cores_online")  # None where cores are simulated
     machine = (
-        f"{rank.get('cpu_model')}, {rank.get('cores_online')} cores,"
-        f" kernel {rank.get('kernel_release')}"
+        f"{rank.get('cpu_model')}, "
+        + (f"{cores} cores, " if cores else "")
+        + f"kernel {rank.get('kernel_release')}"
     )
     if topology := rank.get("topology"):
         counted = ("sockets", "numa_nodes", "cores", "hardware_threads")

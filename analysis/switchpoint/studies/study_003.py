@@ -83,13 +83,15 @@ def shares(data: Data) -> pd.DataFrame:
             found = _utilisation(data, str(placement), part)
         except NotTestableError:
             continue
-        rows.append([placement, int(part["ranks"].max()), int(part["size_bytes"].max()), mode,
-                     found.value, found.low, found.high])  # fmt: skip
+        size = int(most_ranks(part)["size_bytes"].max())
+        rows.append([placement, int(part["ranks"].max()), size, mode, found.value, found.low,
+                     found.high])  # fmt: skip
     columns = ["placement", "ranks", "size_bytes", "mode", "value", "low", "high"]
     return pd.DataFrame(rows, columns=columns)
 
 
 def _utilisation(data: Data, placement: str, rows: pd.DataFrame) -> Evidence:
+    rows = most_ranks(rows)
     size = int(rows["size_bytes"].max())
     part = one_variant(rows[rows["size_bytes"] == size])
     ranks, nodes = int(part["ranks"].iloc[0]), int(part["nodes"].iloc[0])

@@ -144,7 +144,7 @@ def _library_repeats(data: Data) -> Iterator[Evidence]:
     rows = rows[(rows["ranks"] > _MEMBERS) & (rows["size_bytes"] > 8 * _KIB)]
     if rows.empty:
         raise NotTestableError(f"no broadcast above 8 KiB among more than {_MEMBERS} ranks")
-    rows = not_oversubscribed(rows)
+    rows = most_ranks(not_oversubscribed(rows))
     for size, part in rows.groupby("size_bytes"):
         library, repeated, tree = (_of_mode(part, m) for m in (_LIBRARY, _REPEATED, _BEST_TREE))
         where = size_text(_bytes(size))

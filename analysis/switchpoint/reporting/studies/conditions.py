@@ -23,9 +23,11 @@ def conditions(data: Data, measurements: Measurements) -> str:
     machines = set()
     for run_id in runs["run_id"]:
         rank = measurements.facts(run_id)[0]["ranks"][0]
+        cores = rank.get("cores_online")  # None where cores are simulated
         machines.add(
-            f"{rank.get('cpu_model', 'an unknown processor')}, {rank.get('cores_online', '?')} "
-            f"cores, Linux {rank.get('kernel_release', '?')}"
+            f"{rank.get('cpu_model', 'an unknown processor')}, "
+            + (f"{cores} cores, " if cores else "")
+            + f"Linux {rank.get('kernel_release', '?')}"
         )
     shared = bool(data.facts["oversubscribed"].any())
     start, end = (str(value)[:16] for value in (runs["start_utc"].min(), runs["start_utc"].max()))
