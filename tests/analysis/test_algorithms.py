@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
-from switchpoint import InputError, Measurements, algorithms
+from conftest import write_record
+from switchpoint import InputError, Measurements, algorithms, read_files, report
 from switchpoint.reporting.json import algorithms_as_json
 from switchpoint.reporting.terminal.algorithms import print_algorithms
 from switchpoint.tables.columns import RUN_COLUMNS
@@ -114,3 +116,27 @@ def test_runs_without_algorithms_are_refused() -> None:
     alone = Measurements(samples[samples["mode"].eq("library")])
     with pytest.raises(InputError, match="-S algorithms=all"):
         algorithms(alone)
+
+
+def write_launches(folder: Path, ranks: int) -> None:
+    """Write a record for each of two launches."""
+    samples = measured(launches=2, noise=0.02).samples
+    for run_id, rows in samples.groupby("run_id"):
+        path = write_record(folder / f"{ranks}-{run_id}.record", footer=False)
+        header = json.loads(path.read_text().splitlines()[0])
+        header["run_id"] = f"{ranks:016x}{ord(str(run_id)[-1]):016x}"
+        header["kernel"]["name"] = "allreduce"
+        header["ranks"] = [header["ranks"][0] | {"rank": rank} for rank in range(ranks)]
+        path.write_text(f"{json.dumps(header)}\n{rows[header['columns']].to_csv(index=False)}")
+
+
+def test_the_report_maps_the_algorithms_over_sizes_and_ranks(tmp_path: Path) -> None:
+    for ranks in (4, 6):
+        write_launches(tmp_path, ranks)
+
+    report(read_files(tmp_path.glob("*.record")).measurements, tmp_path / "report")
+
+    page = (tmp_path / "report" / "algorithms.html").read_text()
+    assert "ranks with Open MPI 4.1.4: it takes 395 % longer than ring." in page
+    assert page.count("1,024 to 32,768 B") == 1
+    assert page.count("linear (+395 % over ring)") == 2

@@ -11,6 +11,7 @@ import pandas as pd
 
 from switchpoint.cores import workers
 from switchpoint.errors import InputError
+from switchpoint.reporting.pages.algorithm_maps import algorithm_maps
 from switchpoint.reporting.pages.comparisons import comparison
 from switchpoint.reporting.pages.contents import Contents
 from switchpoint.reporting.pages.history import history
@@ -33,6 +34,7 @@ _MENU = {
     "index.html": "Overview",
     "findings.html": "Findings",
     "comparison.html": "Comparison",
+    "algorithms.html": "Algorithms",
     PREDICTIONS: "Predictions",
     "history.html": "History",
     "runs.html": "Runs",
@@ -117,6 +119,7 @@ def _lists(contents: Contents) -> Iterator[Page | None]:
     yield finding_list(contents)
     compared = comparison(contents)
     yield compared if compared.shown else None
+    yield algorithm_maps(contents)
     yield history(contents)
     yield run_list(contents)
     yield search(contents)

@@ -5,18 +5,11 @@ from __future__ import annotations
 import pandas as pd
 from rich.table import Table
 
-from switchpoint.comparison.algorithms import ANOTHER, RESULTS
+from switchpoint.comparison.algorithms import RESULTS
+from switchpoint.reporting.algorithms import MOST_PROBABILITY, ranges, used_text
 from switchpoint.reporting.terminal.tables import SafeConsole, safe_text, show_line, show_table
 from switchpoint.tables.naming import curve_name
 from switchpoint.tables.units import percent, range_text
-
-_ANOTHER = "one that was not measured"
-
-#: More algorithms than these are no answer.
-_MOST_NAMES = 3
-
-#: No answer from times has a higher probability than this.
-_MOST = 0.99
 
 
 def print_algorithms(table: pd.DataFrame) -> None:
@@ -39,12 +32,12 @@ def print_algorithms(table: pd.DataFrame) -> None:
         printed.add_column("probability", justify="right", no_wrap=True)
         printed.add_column("faster")
         printed.add_column("the library takes longer by", justify="right", no_wrap=True)
-        for _, rows in part.groupby(_changes(part)):
+        for _, rows in part.groupby(ranges(_texts(part))):
             first, last = rows.iloc[0], rows.iloc[-1]
             printed.add_row(
                 range_text(first["size_bytes"], last["size_bytes"]),
-                safe_text(_used(first["used"])),
-                f"{100 * min(rows['probability'].min(), _MOST):.0f} %",
+                safe_text(used_text(first["used"])),
+                f"{100 * min(rows['probability'].min(), MOST_PROBABILITY):.0f} %",
                 safe_text(first["fastest"] or "-"),
                 _range(rows["loss"]) if first["fastest"] else "-",
             )
@@ -62,16 +55,9 @@ def print_algorithms(table: pd.DataFrame) -> None:
         )
 
 
-def _changes(part: pd.DataFrame) -> pd.Series[int]:
-    """Number the ranges of sizes with the same text for the algorithm in use and the faster one."""
-    texts = part["used"].map(_used) + " " + part["fastest"].fillna("").astype(str)
-    return texts.ne(texts.shift()).astype(int).cumsum()
-
-
-def _used(names: list[str]) -> str:
-    if len(names) > _MOST_NAMES:
-        return f"not known: {len(names)} take equally long"
-    return " or ".join(_ANOTHER if name == ANOTHER else name for name in names)
+def _texts(part: pd.DataFrame) -> pd.Series[str]:
+    """Return a text for each size: the algorithm in use, and the faster one."""
+    return part["used"].map(used_text) + " " + part["fastest"].fillna("").astype(str)
 
 
 def _range(loss: pd.Series[float]) -> str:
