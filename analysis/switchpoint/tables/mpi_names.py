@@ -10,12 +10,14 @@ _MPI_NAMES = {
     "intelmpi": "Intel MPI", "intelrmpi": "Intel MPI", "impi": "Intel MPI",
     "mvapichplus": "MVAPICH-Plus", "mvapich2": "MVAPICH2", "mvapich": "MVAPICH",
     "spectrummpi": "Spectrum MPI", "parastationmpi": "ParaStation MPI", "hpempt": "HPE MPT",
+    "smpi": "SMPI",
 }  # fmt: skip
 
 #: A library's version string, or the name of a module or folder: with a version, or only a name.
 _MPI = re.compile(
     r"(?P<name>open[ _-]?mpi|\bompi|cray[ _-]?mpich|mpich|intel(?:\(r\))?[ _-]?mpi|\bimpi|"
-    r"mvapich-plus|mvapich2?|spectrum[ _-]?mpi|parastation[ _-]?mpi|hpe[ _-]mpt)"
+    r"mvapich-plus|mvapich2?|spectrum[ _-]?mpi|parastation[ _-]?mpi|hpe[ _-]mpt|"
+    r"\bsmpi(?= version))"
     r"(?:\D{0,40}?(?P<version>\d+(?:\.\d+)+(?:[a-z]+\d*)?)|\Z)",
     re.IGNORECASE,
 )
@@ -66,6 +68,8 @@ def mpi_name(library: str) -> str:
     'Open MPI 4.1.4'
     >>> mpi_name("MPICH Version:\t4.0.2")
     'MPICH 4.0.2'
+    >>> mpi_name("SMPI Version 3.32. Copyright The SimGrid Team 2007-2022")
+    'SMPI 3.32'
     >>> mpi_name("OpenMPI/4.1.5-GCC-12.3.0"), mpi_name("impi-2021.9"), mpi_name("mpich")
     ('Open MPI 4.1.5', 'Intel MPI 2021.9', 'MPICH')
     >>> mpi_name("ompi-4.0.3"), mpi_name("Intel(R) MPI Library 2018 Update 3 for Linux* OS")

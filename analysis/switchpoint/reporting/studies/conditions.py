@@ -31,9 +31,7 @@ def conditions(data: Data, measurements: Measurements) -> str:
         )
     shared = bool(data.facts["oversubscribed"].any())
     start, end = (str(value)[:16] for value in (runs["start_utc"].min(), runs["start_utc"].max()))
-    mpis = ", ".join(
-        sorted(safe(mpi.partition(". ")[0]) for mpi in set(runs["mpi"]) if isinstance(mpi, str))
-    )
+    mpis = ", ".join(sorted(safe(mpi) for mpi in set(runs["mpi"]) if isinstance(mpi, str)))
     taken = [
         share for run_id, share in measurements.disturbances.items() if run_id in data.facts.index
     ]

@@ -13,11 +13,11 @@ _SPECIAL = re.compile(r"([\\`*_\[\]<>|#])")
 
 
 def place_name(place: Mapping[Any, Any]) -> str:
-    """Name a site and its MPI, without what a library adds after its version."""
+    """Name a site and its MPI."""
     if not isinstance(place["site"], str):
         return "not measured"
     mpi = place["mpi"] if isinstance(place["mpi"], str) else "all tools"
-    return f"{place['site']}, {mpi.partition('. ')[0]}"
+    return f"{place['site']}, {mpi}"
 
 
 def safe(text: object) -> str:
