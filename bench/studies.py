@@ -21,7 +21,7 @@ from pathlib import Path
 
 from arguments import one_of, parser
 from on_testbed import BIN, PLACEMENTS, PMI, ROOT, kernel, run, srun_words, testbed
-from switchpoint.studies.study_000 import LAYOUTS
+from switchpoint.studies.study_000 import FIGURE_10, FIGURE_13, LAYOUTS
 
 #: Nodes of processes 0 to 6, where not all are on one.
 MAPS = [*dict.fromkeys(nodes for _, nodes in LAYOUTS if len(set(nodes)) > 1)]
@@ -39,6 +39,7 @@ LAUNCHES = 5
 BUDGET_S, LONGEST_S = 15, 120
 
 FOUR = "four_nodes_four_hosts"
+SERVERNET = "two_nodes_servernet"
 A_NODE_EACH = "one_rank_per_node"
 SCHEDULES = ("shift", "pairwise", "group_shuffle", "synchronous_shuffle")
 BEYOND = "simulated"
@@ -54,6 +55,23 @@ ETHERNET = """<?xml version='1.0'?>
            bb_bw="800kBps" bb_lat="1500us"/>
 </platform>
 """
+#: Study 000: two machines of two processors and a cable; one process sorts in about 85 ms.
+#: The rates of their memory and of ServerNet are guesses.
+TWO_MACHINES = """<?xml version='1.0'?>
+<!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">
+<platform version="4.1">
+  <zone id="machines" routing="Full">
+    <host id="host0" speed="0.36Gf" core="2"/><host id="host1" speed="0.36Gf" core="2"/>
+    <link id="cable" bandwidth="{megabytes_per_s}MBps" latency="{latency_us}us"/>
+    <link id="memory" bandwidth="400MBps" latency="10us" sharing_policy="FATPIPE"/>
+    <route src="host0" dst="host1"><link_ctn id="cable"/></route>
+    <route src="host0" dst="host0"><link_ctn id="memory"/></route>
+    <route src="host1" dst="host1"><link_ctn id="memory"/></route>
+  </zone>
+</platform>
+"""
+CABLES = {"two_nodes_two_hosts": (1.0, 300), SERVERNET: (40, 20)}
+
 #: Links of 1 Gbit/s to a switch.
 STAR = ETHERNET.replace('bw="1GBps" lat="0us"', 'bw="125MBps" lat="20us"').replace(
     '\n           bb_bw="800kBps" bb_lat="1500us"', ""
@@ -67,7 +85,8 @@ NO_COMPUTING = "--cfg=smpi/simulate-computation:no"
 class Run:
     """One run of a kernel.
 
-    `nodes` are the names of the ranks' nodes; without them the placement decides.
+    `nodes` are the names of the ranks' nodes; without them the placement decides, or each rank has
+    a node.
     """
 
     kernel: str
@@ -229,7 +248,21 @@ def simulations(study: str, smoke: bool) -> Iterator[Simulation]:
     """Return what needs more processors than this machine has."""
     few = ["--passes=3", "--samples=1", "--block-time=0", "--warmup=0"]
     far = "two_nodes_two_hosts"
-    if study == "002":
+    if study == "000":
+        sorts = ["--mode=tree", "--sizes=200000", "--block-time=0", *_repeats(9, 3, smoke)]
+        links = ["--mode=send,stream,bistream", "--window=4", "--sizes=4,1K,16K,64K,100000", *few]
+        for placement, (megabytes_per_s, latency_us) in CABLES.items():
+            cable = TWO_MACHINES.format(megabytes_per_s=megabytes_per_s, latency_us=latency_us)
+            maps = [*dict.fromkeys(nodes for _, nodes in LAYOUTS)]
+            runs = [Run("pingpong", placement, links, nodes=["A", "B"])]
+            if placement != SERVERNET:
+                runs.append(Run("pingpong", "one_node", links, nodes=["A", "A"]))
+            for nodes in maps if placement != SERVERNET else [FIGURE_10, FIGURE_13]:
+                where = "one_node" if set(nodes) == {"A"} else placement
+                runs.append(Run("mergesort", where, sorts, len(nodes), [*nodes],
+                                {"process_map": nodes}))  # fmt: skip
+            yield Simulation("two-machines", cable, [], runs)
+    elif study == "002":
         grains = STUDY_GRAINS_US[: 1 if smoke else None]
         runs = [Run("pingpong", far, ["--mode=send", "--sizes=4,4000,40000"])]
         runs += [_ring(grain, 0, ranks, True) for grain in grains for ranks in (2, 4, 8)]
@@ -262,9 +295,10 @@ def simulations(study: str, smoke: bool) -> Iterator[Simulation]:
 
 def simulate(bed: Simulation, folder: Path) -> None:
     """Run it, and leave the records in the folder."""
-    (folder / "hosts").write_text("".join(f"host{number}\n" for number in range(32)))
     (folder / "platform.xml").write_text(bed.platform)
     for number, run_ in enumerate(bed.runs):
+        nodes = [ord(name) - ord("A") for name in run_.nodes] or range(run_.ranks)
+        (folder / "hosts").write_text("".join(f"host{node}\n" for node in nodes))
         labels = {"site": f"{bed.site}-{BEYOND}", "partition": BEYOND, "environ": "smpi",
                   "placement": run_.placement} | run_.labels  # fmt: skip
         subprocess.run(
