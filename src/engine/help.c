@@ -93,6 +93,11 @@ static const char *modes_default(const struct kernel *kernel)
             return *word + strlen(PREFIX);
         }
     }
+    for (const struct mode *mode = kernel->modes; mode->name != NULL; mode++) {
+        if (mode->replacement) {
+            return "all but replacements";
+        }
+    }
     return "all";
 }
 

@@ -73,8 +73,13 @@ struct mode {
     const struct result *result;
 
     /* The operation of the MPI library that the mode calls, such as "allreduce": nobody knows what
-     * it sends. NULL: the mode sends by itself, and counts what it sends if it has a result. */
+     * it sends. NULL: the mode sends by itself, and counts what it sends if it has a result; or it
+     * is a replacement. */
     const char *operation;
+
+    /* Does what the mode that calls `operation` does by other operations of the library, which
+     * should not be faster. Measured only if it is named. */
+    bool replacement;
 
     /* The algorithm that it has to use; NULL: the library chooses. The engine makes these modes
      * of others, see algorithm_modes.h. */
@@ -106,7 +111,7 @@ struct mode {
 /* Whether it is known what a mode with a result sends. */
 static inline bool counts_traffic(const struct mode *mode)
 {
-    return mode->result != NULL && mode->operation == NULL;
+    return mode->result != NULL && mode->operation == NULL && !mode->replacement;
 }
 
 /* Messages by which one repetition's time is divided. */

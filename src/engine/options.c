@@ -217,7 +217,9 @@ void options_defaults(const struct kernel *kernel, struct options *options)
     struct refusal refusal = {""};
     sizes_parse(sizes_default(kernel), &options->sizes, &refusal);
     for (const struct mode *mode = kernel->modes; mode->name != NULL; mode++) {
-        add_mode(options, mode);
+        if (!mode->replacement) {
+            add_mode(options, mode);
+        }
     }
     int count = 0;
     while (kernel->defaults != NULL && kernel->defaults[count] != NULL) {

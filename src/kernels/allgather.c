@@ -1,11 +1,21 @@
 /* Allgather: what it costs until every rank has the message of every rank. */
 #include "kernel.h"
+#include "replacement.h"
 
 static void run_library(const struct task *t, long iterations)
 {
     for (long i = 0; i < iterations; i++) {
         MPI_CHECK(MPI_Allgather(t->send, count_of(t), MPI_BYTE, t->receive, count_of(t), MPI_BYTE,
                                 t->comm));
+    }
+}
+
+static void run_gather_then_bcast(const struct task *t, long iterations)
+{
+    for (long i = 0; i < iterations; i++) {
+        MPI_CHECK(MPI_Gather(t->send, count_of(t), MPI_BYTE, t->receive, count_of(t), MPI_BYTE, 0,
+                             t->comm));
+        MPI_CHECK(MPI_Bcast(t->receive, t->ranks * count_of(t), MPI_BYTE, 0, t->comm));
     }
 }
 
@@ -24,6 +34,13 @@ static const struct mode MODES[] = {
      .run = run_library,
      .operation = "allgather",
      .arrival = arrival},
+    {.name = "gather_then_bcast",
+     .summary = "MPI_Gather to rank 0, then MPI_Bcast",
+     .source = GUIDELINES,
+     .run = run_gather_then_bcast,
+     .replacement = true,
+     .arrival = arrival,
+     .suits = suits_one_call},
     {0},
 };
 

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "reduction.h"
+#include "replacement.h"
 
 static void run_library(const struct task *t, long iterations)
 {
@@ -18,6 +19,15 @@ static void run_in_place(const struct task *t, long iterations)
         memcpy(t->receive, t->send, (size_t)t->size_bytes);
         MPI_CHECK(MPI_Allreduce(MPI_IN_PLACE, t->receive, reduction_count(t), reduction_type(t),
                                 reduction_operation(t), t->comm));
+    }
+}
+
+static void run_reduce_then_bcast(const struct task *t, long iterations)
+{
+    for (long i = 0; i < iterations; i++) {
+        MPI_CHECK(MPI_Reduce(t->send, t->receive, reduction_count(t), reduction_type(t),
+                             reduction_operation(t), 0, t->comm));
+        MPI_CHECK(MPI_Bcast(t->receive, reduction_count(t), reduction_type(t), 0, t->comm));
     }
 }
 
@@ -47,6 +57,13 @@ static const struct mode MODES[] = {
      .source = "MPI 4.1, section 6.9.6",
      .run = run_in_place,
      .operation = "allreduce",
+     .result = &RESULT,
+     .suits = reduction_suits},
+    {.name = "reduce_then_bcast",
+     .summary = "MPI_Reduce, then MPI_Bcast",
+     .source = GUIDELINES,
+     .run = run_reduce_then_bcast,
+     .replacement = true,
      .result = &RESULT,
      .suits = reduction_suits},
     {0},

@@ -2,6 +2,7 @@
 #include <limits.h>
 
 #include "kernel.h"
+#include "replacement.h"
 #include "shift.h"
 #include "tree.h"
 
@@ -162,9 +163,33 @@ static void run_library(const struct task *t, long iterations)
     }
 }
 
+/* The message in equal parts, the last of them padded. */
+static size_t padded_bytes(const struct task *t)
+{
+    const size_t ranks = (size_t)t->ranks;
+    return ((size_t)count_of(t) + ranks - 1) / ranks * ranks;
+}
+
+static void run_scatter_then_allgather(const struct task *t, long iterations)
+{
+    const int bytes = (int)(padded_bytes(t) / (size_t)t->ranks);
+    void *own = t->rank == 0 ? MPI_IN_PLACE : t->receive + (size_t)t->rank * (size_t)bytes;
+    for (long i = 0; i < iterations; i++) {
+        MPI_CHECK(MPI_Scatter(t->send, bytes, MPI_BYTE, own, bytes, MPI_BYTE, 0, t->comm));
+        MPI_CHECK(MPI_Allgather(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, message(t), bytes, MPI_BYTE,
+                                t->comm));
+    }
+}
+
 static bool arrival(const struct task *t, int index, struct arrival *arrival)
 {
     *arrival = (struct arrival){.bytes = (size_t)count_of(t), .sender = 0};
+    return t->rank > 0 && index == 0;
+}
+
+static bool arrival_padded(const struct task *t, int index, struct arrival *padded)
+{
+    *padded = (struct arrival){.bytes = padded_bytes(t), .sender = 0};
     return t->rank > 0 && index == 0;
 }
 
@@ -248,6 +273,13 @@ static const struct mode MODES[] = {
      .run = run_library,
      .operation = "bcast",
      .arrival = arrival},
+    {.name = "scatter_then_allgather",
+     .summary = "MPI_Scatter from rank 0, then MPI_Allgather",
+     .source = GUIDELINES,
+     .run = run_scatter_then_allgather,
+     .replacement = true,
+     .arrival = arrival_padded,
+     .send_bytes = padded_bytes},
     {0},
 };
 

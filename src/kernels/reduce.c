@@ -1,11 +1,20 @@
 /* Reduce: what it costs until rank 0 has the reduction of all ranks' vectors. */
 #include "reduction.h"
+#include "replacement.h"
 
 static void run_library(const struct task *t, long iterations)
 {
     for (long i = 0; i < iterations; i++) {
         MPI_CHECK(MPI_Reduce(t->send, t->receive, reduction_count(t), reduction_type(t),
                              reduction_operation(t), 0, t->comm));
+    }
+}
+
+static void run_by_allreduce(const struct task *t, long iterations)
+{
+    for (long i = 0; i < iterations; i++) {
+        MPI_CHECK(MPI_Allreduce(t->send, t->receive, reduction_count(t), reduction_type(t),
+                                reduction_operation(t), t->comm));
     }
 }
 
@@ -22,6 +31,19 @@ static struct verdict check(const struct task *t, uint64_t key)
 static const struct result RESULT = {
     .bytes = result_bytes, .fill = reduction_fill_vector, .check = check};
 
+static size_t vector_bytes(const struct task *t)
+{
+    return (size_t)t->size_bytes;
+}
+
+static struct verdict check_everywhere(const struct task *t, uint64_t key)
+{
+    return reduction_check(t, key, 0, (size_t)reduction_count(t));
+}
+
+static const struct result RESULT_EVERYWHERE = {
+    .bytes = vector_bytes, .fill = reduction_fill_vector, .check = check_everywhere};
+
 static const struct mode MODES[] = {
     {.name = "library",
      .summary = "MPI_Reduce to rank 0; time_us: until the last rank has ended",
@@ -29,6 +51,13 @@ static const struct mode MODES[] = {
      .run = run_library,
      .operation = "reduce",
      .result = &RESULT,
+     .suits = reduction_suits},
+    {.name = "by_allreduce",
+     .summary = "MPI_Allreduce, whose result the other ranks do not need",
+     .source = GUIDELINES,
+     .run = run_by_allreduce,
+     .replacement = true,
+     .result = &RESULT_EVERYWHERE,
      .suits = reduction_suits},
     {0},
 };

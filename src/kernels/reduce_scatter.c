@@ -1,11 +1,25 @@
 /* Reduce_scatter_block: what it costs until every rank has its block of the reduction. */
 #include "reduction.h"
+#include "replacement.h"
 
 static void run_library(const struct task *t, long iterations)
 {
     for (long i = 0; i < iterations; i++) {
         MPI_CHECK(MPI_Reduce_scatter_block(t->send, t->receive, reduction_count(t),
                                            reduction_type(t), reduction_operation(t), t->comm));
+    }
+}
+
+/* Rank 0 reduces all blocks into what follows its own. */
+static void run_reduce_then_scatter(const struct task *t, long iterations)
+{
+    unsigned char *reduced = t->receive + t->size_bytes;
+    const int count = reduction_count(t);
+    for (long i = 0; i < iterations; i++) {
+        MPI_CHECK(MPI_Reduce(t->send, reduced, t->ranks * count, reduction_type(t),
+                             reduction_operation(t), 0, t->comm));
+        MPI_CHECK(MPI_Scatter(reduced, count, reduction_type(t), t->receive, count,
+                              reduction_type(t), 0, t->comm));
     }
 }
 
@@ -32,6 +46,19 @@ static struct verdict check(const struct task *t, uint64_t key)
 
 static const struct result RESULT = {.bytes = result_bytes, .fill = fill, .check = check};
 
+static size_t result_bytes_by_root(const struct task *t)
+{
+    return result_bytes(t) + (t->rank == 0 ? vector_bytes(t) : 0);
+}
+
+static const struct result RESULT_BY_ROOT = {
+    .bytes = result_bytes_by_root, .fill = fill, .check = check};
+
+static bool suits_reduce_then_scatter(const struct task *t, struct refusal *refusal)
+{
+    return reduction_suits(t, refusal) && suits_one_call(t, refusal);
+}
+
 static const struct mode MODES[] = {
     {.name = "library",
      .summary = "MPI_Reduce_scatter_block; time_us: until the last rank has ended",
@@ -41,6 +68,14 @@ static const struct mode MODES[] = {
      .result = &RESULT,
      .send_bytes = vector_bytes,
      .suits = reduction_suits},
+    {.name = "reduce_then_scatter",
+     .summary = "MPI_Reduce to rank 0, then MPI_Scatter",
+     .source = GUIDELINES,
+     .run = run_reduce_then_scatter,
+     .replacement = true,
+     .result = &RESULT_BY_ROOT,
+     .send_bytes = vector_bytes,
+     .suits = suits_reduce_then_scatter},
     {0},
 };
 

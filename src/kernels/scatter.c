@@ -1,11 +1,25 @@
 /* Scatter: what it costs until every rank has its message from rank 0. */
+#include <string.h>
+
 #include "kernel.h"
+#include "replacement.h"
 
 static void run_library(const struct task *t, long iterations)
 {
     for (long i = 0; i < iterations; i++) {
         MPI_CHECK(MPI_Scatter(t->send, count_of(t), MPI_BYTE, t->receive, count_of(t), MPI_BYTE, 0,
                               t->comm));
+    }
+}
+
+/* The other ranks keep all messages after their own. */
+static void run_by_bcast(const struct task *t, long iterations)
+{
+    const size_t bytes = (size_t)count_of(t);
+    unsigned char *all = t->rank == 0 ? t->send : t->receive + bytes;
+    for (long i = 0; i < iterations; i++) {
+        MPI_CHECK(MPI_Bcast(all, t->ranks * count_of(t), MPI_BYTE, 0, t->comm));
+        memcpy(t->receive, all + (size_t)t->rank * bytes, bytes);
     }
 }
 
@@ -16,6 +30,16 @@ static bool arrival(const struct task *t, int index, struct arrival *arrival)
     *arrival =
         (struct arrival){.bytes = bytes, .sender = 0, .sent_offset = (size_t)t->rank * bytes};
     return index == 0;
+}
+
+static bool arrival_of_all(const struct task *t, int index, struct arrival *all)
+{
+    const size_t bytes = (size_t)count_of(t);
+    if (index == 0) {
+        return arrival(t, index, all);
+    }
+    *all = (struct arrival){.offset = bytes, .bytes = (size_t)t->ranks * bytes, .sender = 0};
+    return t->rank > 0 && index == 1;
 }
 
 static size_t send_bytes(const struct task *t)
@@ -31,6 +55,14 @@ static const struct mode MODES[] = {
      .operation = "scatter",
      .arrival = arrival,
      .send_bytes = send_bytes},
+    {.name = "by_bcast",
+     .summary = "MPI_Bcast of all messages, and a copy of the own one",
+     .source = GUIDELINES,
+     .run = run_by_bcast,
+     .replacement = true,
+     .arrival = arrival_of_all,
+     .send_bytes = send_bytes,
+     .suits = suits_one_call},
     {0},
 };
 

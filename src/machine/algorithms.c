@@ -37,7 +37,14 @@ static void add(struct found *found, const char *name, size_t length, int value,
     snprintf(algorithm->name, sizeof algorithm->name, "%.*s", (int)length, name);
 }
 
-static void add_items(struct found *found, MPI_T_enum names, int variable)
+/* Open MPI ends the program where "two_proc" meets other than two ranks. */
+static bool takes(const char *name, int ranks)
+{
+    static const char TWO[] = "two_proc";
+    return ranks == 2 || strncmp(name, TWO, strlen(TWO)) != 0;
+}
+
+static void add_items(struct found *found, MPI_T_enum names, int variable, int ranks)
 {
     int items = 0;
     int length = 0;
@@ -47,7 +54,7 @@ static void add_items(struct found *found, MPI_T_enum names, int variable)
         int value = 0;
         length = NAME_LENGTH;
         MPI_CHECK(MPI_T_enum_get_item(names, item, &value, name, &length));
-        if (value != AUTOMATIC) {
+        if (value != AUTOMATIC && takes(name, ranks)) {
             add(found, name, strlen(name), value, variable);
         }
     }
@@ -127,7 +134,7 @@ static void variable_name(const char *operation, char *name)
 #endif
 }
 
-static void find_all(const char *name, struct found *found)
+static void find_all(const char *name, int ranks, struct found *found)
 {
     int thread_level = MPI_THREAD_SINGLE;
     int variable = 0;
@@ -148,7 +155,7 @@ static void find_all(const char *name, struct found *found)
     MPI_CHECK(MPI_T_cvar_get_info(variable, own_name, &name_length, &verbosity, &type, &names,
                                   description, &description_length, &binding, &scope));
     if (type == MPI_INT && names != MPI_T_ENUM_NULL) {
-        add_items(found, names, variable);
+        add_items(found, names, variable, ranks);
     } else if (type == MPI_INT) {
         add_described(found, description, variable);
     }
@@ -172,8 +179,10 @@ struct algorithm *algorithms_of(MPI_Comm comm, const char *operation, size_t *co
 {
     char name[NAME_LENGTH];
     struct found found = {0};
+    int ranks = 0;
+    MPI_CHECK(MPI_Comm_size(comm, &ranks));
     variable_name(operation, name);
-    find_all(name, &found);
+    find_all(name, ranks, &found);
     bool written = true;
     for (size_t i = 0; i < found.count && written; i++) {
         written = write_value(found.algorithms[i].variable, found.algorithms[i].value);
