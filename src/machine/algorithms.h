@@ -21,8 +21,8 @@ struct algorithm {
  * MPICH its own choice where one cannot be used, in place of an abort. */
 void algorithms_allow(void);
 
-/* Collective over `comm`. Lists the algorithms of an operation such as "allreduce" that take so many
- * ranks, each with its communicator. Refuses if the library has no variable for it. Free with
+/* Collective over `comm`. Lists the algorithms of an operation such as "allreduce" that take so
+ * many ranks, each with its communicator. Refuses if the library has no variable for it. Free with
  * algorithms_free. */
 struct algorithm *algorithms_of(MPI_Comm comm, const char *operation, size_t *count,
                                 struct refusal *refusal);

@@ -13,6 +13,7 @@ import pandas as pd
 
 from switchpoint.cores import workers
 from switchpoint.detection.bursts import noise_bursts
+from switchpoint.detection.guidelines import guideline_violations
 from switchpoint.detection.inversions import inversions
 from switchpoint.detection.launches import detect_launches
 from switchpoint.detection.recurrence import add_chances
@@ -70,6 +71,7 @@ def find_anomalies(
     if tables:
         points = pd.concat(tables, ignore_index=True)
         rows += inversions(points)
+        rows += guideline_violations(points, _ranks_of(source))
         add_chances(rows, _spans(points))
     return pd.DataFrame(rows, columns=[*dict.fromkeys(identity), *ANOMALY_COLUMNS])
 
@@ -220,6 +222,13 @@ def _families(
         for some in _divided_evenly(members):
             launches = [(time[points[curve]], error[points[curve]]) for curve in some]
             yield some, size[points[some[0]]], launches
+
+
+def _ranks_of(source: Measurements | pd.DataFrame) -> Callable[[str], int | None]:
+    """Return how to look up the ranks of a run; only a run record names them."""
+    if not isinstance(source, Measurements):
+        return lambda run_id: None
+    return lambda run_id: len(source.facts(run_id)[0].get("ranks", [])) or None
 
 
 def _add_conditions(measurements: Measurements, rows: list[dict[str, Any]]) -> None:

@@ -37,6 +37,8 @@ def note(findings: pd.DataFrame, switches: pd.DataFrame) -> pd.DataFrame:
 
 def _guesses(finding: dict[str, Any]) -> list[str]:
     """Return the suspects or the guess of a finding, or what its curve is slower than."""
+    if says := finding["evidence"].get("says"):
+        return [says]
     if other := other_curve(finding["evidence"]):
         return [f"slower than {other}"]
     if finding["suspects"]:

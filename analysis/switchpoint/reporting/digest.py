@@ -135,7 +135,10 @@ def digest(
     for _, row in sorted(zip(widths, rows, strict=True), key=lambda pair: pair[0]):
         place = {name: row.get(name) for name in PLACE}
         slower = row["kind"] not in BOUNDARIES or row["magnitude"] > 0
-        line = _line_of(row, place, lines.setdefault((*place.values(), row["kind"], slower), []))
+        guideline = row["evidence"].get("guideline")
+        rule = (row.get("kernel"), guideline) if guideline else None
+        key = (*place.values(), row["kind"], slower, rule)
+        line = _line_of(row, place, lines.setdefault(key, []))
         _add(line, row, identity)
     folded = [line for some in lines.values() for line in some]
     _count_curves(folded, curves)
@@ -297,6 +300,8 @@ def _add(line: Line, row: Mapping[Any, Any], identity: list[str]) -> None:
     run = row.get("run_id") or tuple(curve.values())
     line.confidences[run] = max(line.confidences.get(run, 0.0), row["confidence"])
     notes = [f"suspect {suspect['reason']}" for suspect in row["suspects"]]
+    if says := row["evidence"].get("says"):
+        notes = [says]
     if not notes and row["origin"]:
         guess = row["origin"]["guess"].replace("_", " ")
         notes = [f"perhaps {guess}: {row['origin']['evidence'][0]}"]

@@ -105,6 +105,16 @@ KINDS = {
             "the same",
         ),
         Kind(
+            "guideline_violation",
+            "a collective takes longer than what does the same: other calls of the library, or"
+            " itself with the next larger size or number of ranks",
+            "`says`, the finding as a sentence; `guideline` (the mode of the replacement,"
+            " `more_bytes` or `more_ranks`), `ranks`, `launches`, the `sizes` that every launch"
+            " shows: how many times as long (`factor`, `low`, `high`), and `than` what; the"
+            " `worst_size_bytes`, whose `algorithm` is as fast if it is `forced`, in which `part`"
+            " of the time",
+        ),
+        Kind(
             "prediction_gap",
             "a measured time and its prediction from a [site model](models.md) differ by more than"
             " their intervals; `switchpoint model predict --against` finds it",

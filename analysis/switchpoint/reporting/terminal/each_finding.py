@@ -80,6 +80,8 @@ def _print_suspects(console: Console, findings: pd.DataFrame) -> None:
             guess = row["origin"]["guess"].replace("_", " ")
             evidence = "; ".join(row["origin"]["evidence"])
             show_line(console, f"{where}: perhaps {guess}: {evidence}")
+        if says := row["evidence"].get("says"):
+            show_line(console, f"{where}: {says}")
         if other := other_curve(row["evidence"]):
             show_line(console, f"{where}: slower than {other}")
 
