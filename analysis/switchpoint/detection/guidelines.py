@@ -1,0 +1,324 @@
+"""Finds collectives that are slower than what other calls of the same library do in their place.
+
+Self-consistent performance guidelines: Träff, Gropp, Thakur 2010, IEEE Transactions on Parallel and
+Distributed Systems 21(5). A launch measures a collective and its replacement in turns.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from switchpoint.tables.columns import identity_columns
+from switchpoint.tables.sweeps import Floats
+from switchpoint.tables.units import range_text, size_text
+
+KIND = "guideline_violation"
+
+#: By kernel: its call, what one size is the size of, and its replacements by their modes.
+_CALLS: dict[str, tuple[str, str, dict[str, str]]] = {
+    "allgather": ("MPI_Allgather", " from each rank",
+                  {"gather_then_bcast": "MPI_Gather + MPI_Bcast"}),
+    "allreduce": ("MPI_Allreduce", "", {"reduce_then_bcast": "MPI_Reduce + MPI_Bcast"}),
+    "alltoall": ("MPI_Alltoall", " from each rank to each", {}),
+    "barrier": ("MPI_Barrier", "", {"by_allreduce": "MPI_Allreduce of one int"}),
+    "broadcast": ("MPI_Bcast", "", {"scatter_then_allgather": "MPI_Scatter + MPI_Allgather"}),
+    "gather": ("MPI_Gather", " from each rank", {"by_allgather": "MPI_Allgather"}),
+    "reduce": ("MPI_Reduce", "", {"by_allreduce": "MPI_Allreduce"}),
+    "reduce_scatter": ("MPI_Reduce_scatter_block", " for each rank",
+                       {"reduce_then_scatter": "MPI_Reduce + MPI_Scatter"}),
+    "scatter": ("MPI_Scatter", " for each rank", {"by_bcast": "MPI_Bcast"}),
+}  # fmt: skip
+
+#: The mode that is the library's choice, and what begins the names of its algorithms' modes.
+_CHOICE, _FORCED = "library", "library:"
+
+#: The guidelines that compare a collective with itself: with more bytes, on more ranks.
+MORE_BYTES, MORE_RANKS = "more_bytes", "more_ranks"
+
+#: A launch is the unit: fewer say too little about how launches differ.
+_FEWEST_LAUNCHES = 3
+
+#: Smaller relative differences are not reported.
+_LEAST = 0.05
+
+#: The probability that a place without a violation has one, over all its comparisons.
+_RISK = 0.025
+
+
+@dataclass(frozen=True)
+class _Comparison:
+    """A collective at one size, and what should not be faster.
+
+    Attributes
+    ----------
+    guideline : str
+        The mode of the replacement, `MORE_BYTES` or `MORE_RANKS`.
+    size_bytes : int
+    other : str
+        What the collective is compared with, in words.
+    mean, least : float
+        The logarithm of how many times as long the collective takes: over launches, and in the
+        launch that shows it least.
+    variance : float
+        Of a launch, with this `freedom`.
+    weight : float
+        Of the mean's variance, relative to a launch's.
+    low, high, risk : float
+        The interval of `mean`, and the probability to see this without a violation, both for all
+        comparisons of the place together.
+    """
+
+    guideline: str
+    size_bytes: int
+    other: str
+    mean: float
+    least: float
+    variance: float
+    freedom: int
+    weight: float
+    low: float = -math.inf
+    high: float = math.inf
+    risk: float = 1.0
+
+    @property
+    def violates(self) -> bool:
+        """Whether every launch and all launches together show it."""
+        return min(self.low, self.least) > math.log1p(_LEAST)
+
+
+def guideline_violations(
+    points: pd.DataFrame, ranks_of: Callable[[str], int | None]
+) -> list[dict[str, Any]]:
+    """Compare collectives with their replacements, with more bytes, and with more ranks.
+
+    Parameters
+    ----------
+    points
+        As from `summarise`. Runs that differ only in `run_id` are launches.
+    ranks_of
+        How many ranks a run has, if it is known.
+
+    Returns
+    -------
+    list of dict
+        One finding for each guideline and place: the identity of the curve in its first launch,
+        and in `evidence` the sizes at which every launch shows the violation.
+    """
+    if not {"kernel", "mode", "run_id"} <= set(points):
+        return []
+    modes = points["mode"].astype(str)
+    replacements = [mode for _, _, others in _CALLS.values() for mode in others]
+    chosen = modes.eq(_CHOICE) | modes.isin(replacements) | modes.str.startswith(_FORCED)
+    part = points[points["kernel"].isin([*_CALLS]) & chosen]
+    if part.empty:
+        return []
+    ranks = {run: ranks_of(str(run)) for run in part["run_id"].unique()}
+    part = part.assign(_ranks=part["run_id"].map(ranks), _log=np.log(part["time_us"]))
+    part = part[part["_ranks"].notna()]
+    passing = {"run_id", "mode", "ranks"}
+    place = [name for name in identity_columns(points) if name not in passing]
+    found = []
+    for _, runs in part.groupby(place, dropna=False, observed=True, sort=False):
+        on = {
+            int(ranks): _Launches(launches, identity_columns(points))
+            for ranks, launches in runs.groupby("_ranks")
+        }
+        for ranks, launches in on.items():
+            compared = [*launches.replaced(), *launches.with_more_bytes()]
+            more = min((other for other in on if other > ranks), default=None)
+            if more is not None:
+                compared += launches.on_more_ranks(on[more], more)
+            found += _findings(launches, ranks, _tested(compared))
+    return found
+
+
+class _Launches:
+    """What the launches of one collective at one place measured."""
+
+    def __init__(self, points: pd.DataFrame, identity: list[str]) -> None:
+        modes = points["mode"].astype(str).to_numpy()
+        launch, runs = pd.factorize(points["run_id"])
+        chosen = np.flatnonzero(modes == _CHOICE)
+        self.identity = points[identity].iloc[chosen[0]].to_dict() if len(chosen) else {}
+        self.kernel = str(points["kernel"].iloc[0])
+        self.count = len(runs)
+        self.sizes = sorted({*points["size_bytes"].to_numpy()[chosen].tolist()})
+        self.times: dict[tuple[str, int], Floats] = {}
+        where = zip(modes, points["size_bytes"].tolist(), launch, points["_log"], strict=True)
+        for mode, size, at, log in where:
+            self.times.setdefault((mode, size), np.full(self.count, np.nan))[at] = log
+
+    def at(self, mode: str, size: int) -> Floats:
+        """Return the logarithm of the time in each launch; NaN where it was not measured."""
+        return self.times.get((mode, size), np.full(self.count, np.nan))
+
+    def replaced(self) -> Iterator[_Comparison]:
+        """Compare with the replacements in the same launch."""
+        for mode, words in _CALLS[self.kernel][2].items():
+            for size in self.sizes:
+                yield from _paired(mode, size, words, self.at(_CHOICE, size) - self.at(mode, size))
+
+    def with_more_bytes(self) -> Iterator[_Comparison]:
+        """Compare each size with the next larger one."""
+        for size, larger in itertools.pairwise(size for size in self.sizes if size > 0):
+            slower = self.at(_CHOICE, size) - self.at(_CHOICE, larger)
+            yield from _paired(MORE_BYTES, size, f"that of {size_text(larger)}", slower)
+
+    def on_more_ranks(self, other: _Launches, ranks: int) -> Iterator[_Comparison]:
+        """Compare with launches on the next larger number of ranks."""
+        for size in self.sizes:
+            here, there = (_known(one.at(_CHOICE, size)) for one in (self, other))
+            if min(len(here), len(there)) < _FEWEST_LAUNCHES:
+                continue
+            freedom = len(here) + len(there) - 2
+            squares = len(here) * here.var() + len(there) * there.var()
+            yield _Comparison(
+                MORE_RANKS,
+                size,
+                f"that on {ranks} ranks",
+                float(here.mean() - there.mean()),
+                float(here.min() - there.max()),
+                float(squares / freedom),
+                freedom,
+                1 / len(here) + 1 / len(there),
+            )
+
+    def fastest_forced(self, size: int) -> tuple[str, float] | None:
+        """Return the algorithm that takes the smallest part of the choice's time, and this part."""
+        parts = {}
+        for mode, measured in self.times:
+            if mode.startswith(_FORCED) and measured == size:
+                slower = _known(self.at(mode, size) - self.at(_CHOICE, size))
+                if len(slower) >= _FEWEST_LAUNCHES:
+                    parts[mode.removeprefix(_FORCED)] = float(np.exp(slower.mean()))
+        return min(parts.items(), key=lambda part: part[1]) if parts else None
+
+
+def _known(values: Floats) -> Floats:
+    return values[~np.isnan(values)]
+
+
+def _paired(guideline: str, size: int, other: str, slower: Floats) -> Iterator[_Comparison]:
+    """Compare two times of the same launches."""
+    known = _known(slower)
+    if len(known) >= _FEWEST_LAUNCHES:
+        yield _Comparison(
+            guideline,
+            size,
+            other,
+            float(known.mean()),
+            float(known.min()),
+            float(known.var(ddof=1)),
+            len(known) - 1,
+            1 / len(known),
+        )
+
+
+def _tested(compared: list[_Comparison]) -> list[_Comparison]:
+    """Add the intervals and the risk.
+
+    Few launches often differ too little by chance, so the variance of all sizes counts as much as
+    that of one (Smyth 2004, Statistical Applications in Genetics and Molecular Biology 3(1)).
+    """
+    from scipy.special import stdtr, stdtrit  # it takes a while to load, and few verbs need it
+
+    usual = {
+        guideline: float(np.mean([one.variance for one in compared if one.guideline == guideline]))
+        for guideline in {one.guideline for one in compared}
+    }
+    tested = []
+    for one in compared:
+        variance, freedom = (one.variance + usual[one.guideline]) / 2, 2 * one.freedom
+        error = max(math.sqrt(variance * one.weight), 1e-9)
+        width = float(stdtrit(freedom, 1 - _RISK / len(compared))) * error
+        chance = float(stdtr(freedom, (math.log1p(_LEAST) - one.mean) / error))
+        tested.append(
+            replace(
+                one,
+                low=one.mean - width,
+                high=one.mean + width,
+                risk=min(1.0, chance * len(compared)),
+            )
+        )
+    return tested
+
+
+def _findings(
+    launches: _Launches, ranks: int, compared: list[_Comparison]
+) -> Iterator[dict[str, Any]]:
+    """Describe each guideline that is violated, at all its sizes together."""
+    for guideline in dict.fromkeys(one.guideline for one in compared):
+        violated = [one for one in compared if one.guideline == guideline and one.violates]
+        if violated:
+            yield launches.identity | _finding(launches, ranks, violated)
+
+
+def _finding(launches: _Launches, ranks: int, violated: list[_Comparison]) -> dict[str, Any]:
+    worst = max(violated, key=lambda one: one.mean)
+    first = violated[0].size_bytes
+    forced = launches.fastest_forced(worst.size_bytes)
+    if forced is not None and math.log(forced[1]) + worst.mean > math.log1p(_LEAST):
+        forced = None
+    factor = math.exp(worst.mean)
+    return {
+        "kind": KIND,
+        "size_bytes": first,
+        "last_size_before": max((size for size in launches.sizes if size < first), default=0),
+        "magnitude": factor - 1,
+        "confidence": 1 - worst.risk,
+        "evidence": {
+            "guideline": worst.guideline,
+            "says": _says(launches, ranks, violated, worst, forced),
+            "ranks": ranks,
+            "launches": launches.count,
+            "last_size_bytes": violated[-1].size_bytes,
+            "worst_size_bytes": worst.size_bytes,
+            "sizes": [
+                {
+                    "size_bytes": one.size_bytes,
+                    "factor": math.exp(one.mean),
+                    "low": math.exp(one.low),
+                    "high": math.exp(one.high),
+                    "than": one.other,
+                }
+                for one in violated
+            ],
+            "forced": None if forced is None else {"algorithm": forced[0], "part": forced[1]},
+        },
+    }
+
+
+def _says(
+    launches: _Launches,
+    ranks: int,
+    violated: list[_Comparison],
+    worst: _Comparison,
+    forced: tuple[str, float] | None,
+) -> str:
+    """Write a finding as a sentence."""
+    call, of_what, _ = _CALLS[launches.kernel]
+    size = f" of {size_text(worst.size_bytes)}{of_what}" if worst.size_bytes else ""
+    low, factor, high = (f"{math.exp(one):.2g}" for one in (worst.low, worst.mean, worst.high))
+    sentence = f"{call}{size} on {ranks} ranks takes {factor} [{low}, {high}] times {worst.other}"
+    if len(violated) > 1:
+        sentence += f"; longer at {_ranges(launches.sizes, [one.size_bytes for one in violated])}"
+    if forced is not None:
+        sentence += f"; forced to {forced[0]}, it takes {forced[1]:.2g} times as long"
+    return sentence
+
+
+def _ranges(sizes: list[int], violated: list[int]) -> str:
+    """Write the sizes; those that are neighbours among all that were measured as a range."""
+    at = [sizes.index(size) for size in violated]
+    runs = [
+        [place for _, place in run]
+        for _, run in itertools.groupby(enumerate(at), lambda pair: pair[1] - pair[0])
+    ]
+    return " and ".join(range_text(sizes[run[0]], sizes[run[-1]]) for run in runs)

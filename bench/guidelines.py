@@ -1,0 +1,71 @@
+"""Guidelines that collectives violate on slow links, each with the algorithm that would keep it.
+
+Four nodes with links of 100 Mbit/s and one rank each, so that messages decide, not cores. Each
+launch measures a collective, its replacement by other calls and all its algorithms in turns.
+Usage: ``.venv/bin/python bench/guidelines.py [LAUNCHES] [MPI...] [--only OPERATION] [--sizes S]``
+"""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+
+from arguments import add_count, add_mpis, parser
+from on_testbed import ROOT, kernel, launch_on_all, testbed
+from switchpoint import detect, read_files
+
+SHAPE = ROOT / "bench" / "shapes" / "slow-links.yaml"
+NODES = 4
+#: Visits with one call each.
+QUICK = ["--samples=1", "--block-time=0", "--warmup=1", "--time-budget=240", "--quiet"]
+
+REPLACEMENTS = {
+    "allgather": "gather_then_bcast",
+    "allreduce": "reduce_then_bcast",
+    "barrier": "by_allreduce",
+    "broadcast": "scatter_then_allgather",
+    "gather": "by_allgather",
+    "reduce": "by_allreduce",
+    "reduce_scatter": "reduce_then_scatter",
+    "scatter": "by_bcast",
+}
+
+
+def measure(
+    name: str, mpi: str, operation: str, launches: int, sizes: str, folder: Path
+) -> list[Path]:
+    """Return the records of the launches of one operation."""
+    program = kernel(mpi, operation)
+    modes = f"--mode=library,{REPLACEMENTS[operation]}"
+    options = [modes, "--algorithms=all", "--passes=9", *QUICK]
+    options += [] if operation == "barrier" else [f"--sizes={sizes}"]
+    records = [folder / f"{mpi}-{operation}-{number}.record" for number in range(launches)]
+    for record in records:
+        launch_on_all(name, mpi, NODES, [program, *options, f"--record={record}"], folder)
+    return records
+
+
+def main(launches: int, mpis: list[str], only: list[str] | None, sizes: str) -> None:
+    """Print a row for each guideline that an operation violates."""
+    print("| MPI | kernel | finding |\n|---|---|---|")
+    with tempfile.TemporaryDirectory(dir=".") as scratch, testbed(shape=SHAPE) as name:
+        folder = Path(scratch).resolve()
+        for mpi in mpis:
+            for operation in only or REPLACEMENTS:
+                records = measure(name, mpi, operation, launches, sizes, folder)
+                found = detect(read_files(records).measurements)
+                found = found[found["kind"].eq("guideline_violation")]
+                says = [evidence["says"] for evidence in found["evidence"]] or ["none"]
+                for sentence in says:
+                    print(f"| {mpi} | {operation} | {sentence} |", flush=True)
+    print(f"{launches} launches of each operation")
+
+
+if __name__ == "__main__":
+    options = parser(__doc__)
+    add_count(options, "launches", 3, least=3)
+    add_mpis(options)
+    options.add_argument("--only", action="append", choices=REPLACEMENTS, help="one kernel")
+    options.add_argument("--sizes", default="1K:1M", help="as a kernel takes them")
+    given = options.parse_args()
+    main(given.launches, given.mpis, given.only, given.sizes)
