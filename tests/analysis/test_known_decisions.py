@@ -15,7 +15,7 @@ import pandas as pd
 import pytest
 from built import build
 from simgrid_platform import EXACT, NO_STEP, hosts_of, needs_simgrid, platform_of
-from switchpoint import Measurements, algorithms, read, read_facts
+from switchpoint import Measurements, algorithms, detect, read, read_facts
 from typer.testing import Result
 
 pytestmark = [needs_simgrid, pytest.mark.build]
@@ -132,3 +132,48 @@ def test_the_algorithm_of_each_size_is_that_of_the_decision(
         equal = {name for name in names if same[f"library:{name}"]}
         assert used in row["used"], row
         assert {*row["used"]} <= equal, row
+
+
+def launched(measured: Measurements, times: int = 3) -> Measurements:
+    """Return a run as several launches, which take equally long without noise."""
+    run_id = str(measured.runs["run_id"].iloc[0])
+    names = [run_id, *(f"{run_id}-{number}" for number in range(1, times))]
+    return Measurements(
+        pd.concat([measured.samples.assign(run_id=name) for name in names]),
+        pd.concat([measured.runs.assign(run_id=name) for name in names]),
+    )
+
+
+#: Allreduce on 16 ranks, by the algorithm that it is forced to: the first and the last size at
+#: which reduce and broadcast are faster. A ring has 30 steps in place of their 8, if each rank has
+#: an element; where elements are left over, they go around after it, so that the next multiple of
+#: 128 B is faster.
+FORCED = {"": (), "lr": (128, 52016)}
+
+
+@pytest.mark.parametrize("forced", FORCED)
+def test_a_bad_algorithm_violates_guidelines_and_a_good_decision_does_not(
+    simulate: Simulate, forced: str
+) -> None:
+    options = [*SWEEP, "--mode", "library,reduce_then_bcast"]
+    record = simulate("allreduce", "mpich", 16, *filter(None, [forced]), options=options)
+    measured = raced(record, {"rdb": simulate("allreduce", "mpich", 16, "rdb")} if forced else {})
+    found = detect(launched(measured))
+    evidence = {
+        row["guideline"]: row
+        for row in found.loc[found["kind"].eq("guideline_violation"), "evidence"]
+    }
+    times = measured.samples.pivot_table(index="size_bytes", columns="mode", values="time_us")
+    others = {
+        "reduce_then_bcast": times["reduce_then_bcast"],
+        "more_bytes": times["library"].shift(-1),
+    }
+    for guideline, other in others.items():
+        slower = times.index[times["library"] > 1.05 * other].tolist()
+        sizes = [one["size_bytes"] for one in evidence.get(guideline, {"sizes": []})["sizes"]]
+        assert sizes == slower
+        assert bool(sizes) == bool(forced)
+    if forced:
+        row = evidence["reduce_then_bcast"]
+        assert (row["sizes"][0]["size_bytes"], row["last_size_bytes"]) == FORCED[forced]
+        assert row["forced"]["algorithm"] == "rdb"

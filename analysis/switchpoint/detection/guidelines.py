@@ -119,17 +119,16 @@ def guideline_violations(
     part = points[points["kernel"].isin([*_CALLS]) & chosen]
     if part.empty:
         return []
-    ranks = {run: ranks_of(str(run)) for run in part["run_id"].unique()}
-    part = part.assign(_ranks=part["run_id"].map(ranks), _log=np.log(part["time_us"]))
-    part = part[part["_ranks"].notna()]
-    passing = {"run_id", "mode", "ranks"}
-    place = [name for name in identity_columns(points) if name not in passing]
-    found = []
+    ranks_of_run = {run: ranks_of(str(run)) or 0 for run in part["run_id"].unique()}
+    number = part["run_id"].map(ranks_of_run).astype(int)
+    part = part.assign(_ranks=number, _log=np.log(part["time_us"]))[number > 0]
+    identity = identity_columns(points)
+    place = [name for name in identity if name not in {"run_id", "mode", "ranks"}]
+    found: list[dict[str, Any]] = []
     for _, runs in part.groupby(place, dropna=False, observed=True, sort=False):
-        on = {
-            int(ranks): _Launches(launches, identity_columns(points))
-            for ranks, launches in runs.groupby("_ranks")
-        }
+        on: dict[int, _Launches] = {}
+        for ranks in sorted({*runs["_ranks"].tolist()}):
+            on[ranks] = _Launches(runs[runs["_ranks"].eq(ranks)], identity)
         for ranks, launches in on.items():
             compared = [*launches.replaced(), *launches.with_more_bytes()]
             more = min((other for other in on if other > ranks), default=None)
