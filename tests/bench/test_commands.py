@@ -35,6 +35,7 @@ SMALL = {
     "simulated_truth.py 1 --only broadcast": "inside%",
     "recommend.py 3 openmpi": "withdrawn",
     "collective_switches.py 1 openmpi --only allgather": "launches of each search",
+    "guidelines.py 3 openmpi --only barrier": "launches of each operation",
     "zoom.py 1": "right",
     "placement_order.py 1": "another program on each",
     "detection/noise.py 2": "10",
