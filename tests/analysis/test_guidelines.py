@@ -131,7 +131,8 @@ def noisy_points(seeds: int, factor: float) -> pd.DataFrame:
     ).to_frame(index=False)
     slower = np.where(table["mode"].eq("library"), np.log(factor), 0)
     log = slower + 0.1 * rng.standard_t(3, len(table))
-    return table.assign(kernel="allreduce", time_us=20 * np.exp(log)).astype(
+    time_us = 20 * np.exp(log)
+    return table.assign(kernel="allreduce", time_us=time_us, error_us=0.1 * time_us).astype(
         {"site": str, "run_id": str}
     )
 

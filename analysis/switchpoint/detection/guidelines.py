@@ -68,6 +68,8 @@ class _Comparison:
         launch that shows it least.
     variance : float
         Of a launch, with this `freedom`.
+    within : float
+        The part of it that the scatter between the passes of a launch explains.
     weight : float
         Of the mean's variance, relative to a launch's.
     low, high, risk : float
@@ -81,6 +83,7 @@ class _Comparison:
     mean: float
     least: float
     variance: float
+    within: float
     freedom: int
     weight: float
     low: float = -math.inf
@@ -121,7 +124,11 @@ def guideline_violations(
         return []
     ranks_of_run = {run: ranks_of(str(run)) or 0 for run in part["run_id"].unique()}
     number = part["run_id"].map(ranks_of_run).astype(int)
-    part = part.assign(_ranks=number, _log=np.log(part["time_us"]))[number > 0]
+    part = part.assign(
+        _ranks=number,
+        _log=np.log(part["time_us"]),
+        _squared=(part["error_us"] / part["time_us"]) ** 2,
+    )[number > 0]
     identity = identity_columns(points)
     place = [name for name in identity if name not in {"run_id", "mode", "ranks"}]
     found: list[dict[str, Any]] = []
@@ -150,25 +157,55 @@ class _Launches:
         self.count = len(runs)
         self.sizes = sorted({*points["size_bytes"].to_numpy()[chosen].tolist()})
         self.times: dict[tuple[str, int], Floats] = {}
-        where = zip(modes, points["size_bytes"].tolist(), launch, points["_log"], strict=True)
-        for mode, size, at, log in where:
+        self.squared: dict[tuple[str, int], list[float]] = {}
+        columns = (points[name].tolist() for name in ("size_bytes", "_log", "_squared"))
+        for mode, at, size, log, squared in zip(modes, launch, *columns, strict=True):
             self.times.setdefault((mode, size), np.full(self.count, np.nan))[at] = log
+            self.squared.setdefault((mode, size), []).append(squared)
 
     def at(self, mode: str, size: int) -> Floats:
         """Return the logarithm of the time in each launch; NaN where it was not measured."""
         return self.times.get((mode, size), np.full(self.count, np.nan))
 
+    def within(self, mode: str, size: int) -> float:
+        """Return the squared error of the time in a launch, from its passes."""
+        return float(np.mean(self.squared.get((mode, size), [0.0])))
+
+    def _paired(
+        self, guideline: str, size: int, other: str, beside: tuple[str, int]
+    ) -> _Comparison:
+        """Compare the choice with another time of the same launches."""
+        known = _known(self.at(_CHOICE, size) - self.at(*beside))
+        return _Comparison(
+            guideline,
+            size,
+            other,
+            float(known.mean()),
+            float(known.min()),
+            float(known.var(ddof=1)),
+            self.within(_CHOICE, size) + self.within(*beside),
+            len(known) - 1,
+            1 / len(known),
+        )
+
+    def _both(self, size: int, beside: tuple[str, int]) -> bool:
+        """Whether enough launches measured both."""
+        known = _known(self.at(_CHOICE, size) - self.at(*beside))
+        return len(known) >= _FEWEST_LAUNCHES
+
     def replaced(self) -> Iterator[_Comparison]:
         """Compare with the replacements in the same launch."""
         for mode, words in _CALLS[self.kernel][2].items():
             for size in self.sizes:
-                yield from _paired(mode, size, words, self.at(_CHOICE, size) - self.at(mode, size))
+                if self._both(size, (mode, size)):
+                    yield self._paired(mode, size, words, (mode, size))
 
     def with_more_bytes(self) -> Iterator[_Comparison]:
         """Compare each size with the next larger one."""
         for size, larger in itertools.pairwise(size for size in self.sizes if size > 0):
-            slower = self.at(_CHOICE, size) - self.at(_CHOICE, larger)
-            yield from _paired(MORE_BYTES, size, f"that of {size_text(larger)}", slower)
+            if self._both(size, (_CHOICE, larger)):
+                words = f"that of {size_text(larger)}"
+                yield self._paired(MORE_BYTES, size, words, (_CHOICE, larger))
 
     def on_more_ranks(self, other: _Launches, ranks: int) -> Iterator[_Comparison]:
         """Compare with launches on the next larger number of ranks."""
@@ -185,6 +222,7 @@ class _Launches:
                 float(here.mean() - there.mean()),
                 float(here.min() - there.max()),
                 float(squares / freedom),
+                (self.within(_CHOICE, size) + other.within(_CHOICE, size)) / 2,
                 freedom,
                 1 / len(here) + 1 / len(there),
             )
@@ -204,37 +242,25 @@ def _known(values: Floats) -> Floats:
     return values[~np.isnan(values)]
 
 
-def _paired(guideline: str, size: int, other: str, slower: Floats) -> Iterator[_Comparison]:
-    """Compare two times of the same launches."""
-    known = _known(slower)
-    if len(known) >= _FEWEST_LAUNCHES:
-        yield _Comparison(
-            guideline,
-            size,
-            other,
-            float(known.mean()),
-            float(known.min()),
-            float(known.var(ddof=1)),
-            len(known) - 1,
-            1 / len(known),
-        )
-
-
 def _tested(compared: list[_Comparison]) -> list[_Comparison]:
     """Add the intervals and the risk.
 
-    Few launches often differ too little by chance, so the variance of all sizes counts as much as
-    that of one (Smyth 2004, Statistical Applications in Genetics and Molecular Biology 3(1)).
+    Few launches often differ too little by chance, so the usual variance of all sizes counts as
+    much as that of one (Smyth 2004, Statistical Applications in Genetics and Molecular Biology
+    3(1)), or that of its passes if it is larger.
     """
     from scipy.special import stdtr, stdtrit  # it takes a while to load, and few verbs need it
 
     usual = {
-        guideline: float(np.mean([one.variance for one in compared if one.guideline == guideline]))
+        guideline: float(
+            np.median([_unbiased(one) for one in compared if one.guideline == guideline])
+        )
         for guideline in {one.guideline for one in compared}
     }
     tested = []
     for one in compared:
-        variance, freedom = (one.variance + usual[one.guideline]) / 2, 2 * one.freedom
+        expected = max(usual[one.guideline], one.within)
+        variance, freedom = (one.variance + expected) / 2, 2 * one.freedom
         error = max(math.sqrt(variance * one.weight), 1e-9)
         width = float(stdtrit(freedom, 1 - _RISK / len(compared))) * error
         chance = float(stdtr(freedom, (math.log1p(_LEAST) - one.mean) / error))
@@ -247,6 +273,11 @@ def _tested(compared: list[_Comparison]) -> list[_Comparison]:
             )
         )
     return tested
+
+
+def _unbiased(one: _Comparison) -> float:
+    """Return a variance such that the median of many is the true one (Wilson and Hilferty 1931)."""
+    return float(one.variance / (1 - 2 / (9 * one.freedom)) ** 3)
 
 
 def _findings(
