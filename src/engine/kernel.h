@@ -77,10 +77,6 @@ struct mode {
      * is a replacement. */
     const char *operation;
 
-    /* Does what the mode that calls `operation` does by other operations of the library, which
-     * should not be faster. Measured only if it is named. */
-    bool replacement;
-
     /* The algorithm that it has to use; NULL: the library chooses. The engine makes these modes
      * of others, see algorithm_modes.h. */
     const struct algorithm *algorithm;
@@ -106,6 +102,8 @@ struct mode {
     bool streams;      /* keeps a window of messages in flight */
     bool large;        /* takes messages that are larger than an int, by large_messages.h */
     bool rotates;      /* each repetition takes its buffers from `sent` and `received` */
+    bool replacement;  /* does by other operations of the library what the kernel's own does, and
+                          should not be faster; measured only if it is named */
 };
 
 /* Whether it is known what a mode with a result sends. */
