@@ -17,7 +17,7 @@ import pandas as pd
 
 from switchpoint.tables.columns import identity_columns
 from switchpoint.tables.sweeps import Floats
-from switchpoint.tables.units import range_text, size_text
+from switchpoint.tables.units import range_text, significant, size_text
 
 KIND = "guideline_violation"
 
@@ -335,12 +335,14 @@ def _says(
     """Write a finding as a sentence."""
     call, of_what, _ = _CALLS[launches.kernel]
     size = f" of {size_text(worst.size_bytes)}{of_what}" if worst.size_bytes else ""
-    low, factor, high = (f"{math.exp(one):.2g}" for one in (worst.low, worst.mean, worst.high))
+    low, factor, high = (
+        significant(math.exp(one), 2) for one in (worst.low, worst.mean, worst.high)
+    )
     sentence = f"{call}{size} on {ranks} ranks takes {factor} [{low}, {high}] times {worst.other}"
     if len(violated) > 1:
         sentence += f"; longer at {_ranges(launches.sizes, [one.size_bytes for one in violated])}"
     if forced is not None:
-        sentence += f"; forced to {forced[0]}, it takes {forced[1]:.2g} times as long"
+        sentence += f"; forced to {forced[0]}, it takes {significant(forced[1], 2)} times as long"
     return sentence
 
 
