@@ -13,22 +13,12 @@ from pathlib import Path
 from arguments import add_count, add_mpis, parser
 from on_testbed import ROOT, kernel, launch_on_all, testbed
 from switchpoint import detect, read_files
+from switchpoint.records.replacements import REPLACEMENTS
 
 SHAPE = ROOT / "bench" / "shapes" / "slow-links.yaml"
 NODES = 4
 #: Visits with one call each.
 QUICK = ["--samples=1", "--block-time=0", "--warmup=1", "--time-budget=240", "--quiet"]
-
-REPLACEMENTS = {
-    "allgather": "gather_then_bcast",
-    "allreduce": "reduce_then_bcast",
-    "barrier": "by_allreduce",
-    "broadcast": "scatter_then_allgather",
-    "gather": "by_allgather",
-    "reduce": "by_allreduce",
-    "reduce_scatter": "reduce_then_scatter",
-    "scatter": "by_bcast",
-}
 
 
 def measure(
@@ -36,7 +26,7 @@ def measure(
 ) -> list[Path]:
     """Return the records of the launches of one operation."""
     program = kernel(mpi, operation)
-    modes = f"--mode=library,{REPLACEMENTS[operation]}"
+    modes = f"--mode={','.join(['library', *REPLACEMENTS[operation]])}"
     options = [modes, "--algorithms=all", "--passes=9", *QUICK]
     options += [] if operation == "barrier" else [f"--sizes={sizes}"]
     records = [folder / f"{mpi}-{operation}-{number}.record" for number in range(launches)]
@@ -65,7 +55,7 @@ if __name__ == "__main__":
     options = parser(__doc__)
     add_count(options, "launches", 3, least=3)
     add_mpis(options)
-    options.add_argument("--only", action="append", choices=REPLACEMENTS, help="one kernel")
+    options.add_argument("--only", action="append", choices=[*REPLACEMENTS], help="one kernel")
     options.add_argument("--sizes", default="1K:1M", help="as a kernel takes them")
     given = options.parse_args()
     main(given.launches, given.mpis, given.only, given.sizes)

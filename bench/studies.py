@@ -62,7 +62,7 @@ TWO_MACHINES = """<?xml version='1.0'?>
 <platform version="4.1">
   <zone id="machines" routing="Full">
     <host id="host0" speed="0.36Gf" core="2"/><host id="host1" speed="0.36Gf" core="2"/>
-    <link id="cable" bandwidth="{megabytes_per_s}MBps" latency="{latency_us}us"/>
+    <link id="cable" {cable}/>
     <link id="memory" bandwidth="400MBps" latency="10us" sharing_policy="FATPIPE"/>
     <route src="host0" dst="host1"><link_ctn id="cable"/></route>
     <route src="host0" dst="host0"><link_ctn id="memory"/></route>
@@ -70,7 +70,8 @@ TWO_MACHINES = """<?xml version='1.0'?>
   </zone>
 </platform>
 """
-CABLES = {"two_nodes_two_hosts": (1.0, 300), SERVERNET: (40, 20)}
+ETHERNET_CABLE = 'bandwidth="1MBps" latency="300us"'
+SERVERNET_CABLE = 'bandwidth="40MBps" latency="20us"'
 
 #: Links of 1 Gbit/s to a switch.
 STAR = ETHERNET.replace('bw="1GBps" lat="0us"', 'bw="125MBps" lat="20us"').replace(
@@ -85,8 +86,8 @@ NO_COMPUTING = "--cfg=smpi/simulate-computation:no"
 class Run:
     """One run of a kernel.
 
-    `nodes` are the names of the ranks' nodes; without them the placement decides, or each rank has
-    a node.
+    `nodes` are the names of the ranks' nodes. Without them the placement decides; in a simulation,
+    the process map does, or each rank has a node.
     """
 
     kernel: str
@@ -251,17 +252,15 @@ def simulations(study: str, smoke: bool) -> Iterator[Simulation]:
     if study == "000":
         sorts = ["--mode=tree", "--sizes=200000", "--block-time=0", *_repeats(9, 3, smoke)]
         links = ["--mode=send,stream,bistream", "--window=4", "--sizes=4,1K,16K,64K,100000", *few]
-        for placement, (megabytes_per_s, latency_us) in CABLES.items():
-            cable = TWO_MACHINES.format(megabytes_per_s=megabytes_per_s, latency_us=latency_us)
-            maps = [*dict.fromkeys(nodes for _, nodes in LAYOUTS)]
-            runs = [Run("pingpong", placement, links, nodes=["A", "B"])]
-            if placement != SERVERNET:
-                runs.append(Run("pingpong", "one_node", links, nodes=["A", "A"]))
-            for nodes in maps if placement != SERVERNET else [FIGURE_10, FIGURE_13]:
-                where = "one_node" if set(nodes) == {"A"} else placement
-                runs.append(Run("mergesort", where, sorts, len(nodes), [*nodes],
-                                {"process_map": nodes}))  # fmt: skip
-            yield Simulation("two-machines", cable, [], runs)
+        near = Run("pingpong", "one_node", links, nodes=["a1", "a1"])
+        runs = [near, Run("pingpong", far, links), *_sorts(sorts, smoke)]
+        yield Simulation("two-machines", TWO_MACHINES.format(cable=ETHERNET_CABLE), [], runs)
+        runs = [Run("pingpong", SERVERNET, links)]
+        runs += [
+            Run("mergesort", SERVERNET, sorts, len(nodes), labels={"process_map": nodes})
+            for nodes in (FIGURE_10, FIGURE_13)
+        ]
+        yield Simulation("two-machines", TWO_MACHINES.format(cable=SERVERNET_CABLE), [], runs)
     elif study == "002":
         grains = STUDY_GRAINS_US[: 1 if smoke else None]
         runs = [Run("pingpong", far, ["--mode=send", "--sizes=4,4000,40000"])]
@@ -297,7 +296,8 @@ def simulate(bed: Simulation, folder: Path) -> None:
     """Run it, and leave the records in the folder."""
     (folder / "platform.xml").write_text(bed.platform)
     for number, run_ in enumerate(bed.runs):
-        nodes = [ord(name) - ord("A") for name in run_.nodes] or range(run_.ranks)
+        names = run_.nodes or run_.labels.get("process_map", "")
+        nodes = [ord(name[0].upper()) - ord("A") for name in names] or range(run_.ranks)
         (folder / "hosts").write_text("".join(f"host{node}\n" for node in nodes))
         labels = {"site": f"{bed.site}-{BEYOND}", "partition": BEYOND, "environ": "smpi",
                   "placement": run_.placement} | run_.labels  # fmt: skip

@@ -2,20 +2,9 @@
 
 import reframe as rfm
 from reframe.core.builtins import parameter, run_after
+from switchpoint.records.replacements import REPLACEMENTS
 
 from .collectives import Collective
-
-#: By operation: the mode of its kernel that replaces it by other calls. A barrier sends too little
-#: to prove where its ranks ran; ``bench/guidelines.py`` measures it.
-REPLACEMENTS = {
-    "allgather": "gather_then_bcast",
-    "allreduce": "reduce_then_bcast",
-    "broadcast": "scatter_then_allgather",
-    "gather": "by_allgather",
-    "reduce": "by_allreduce",
-    "reduce_scatter": "reduce_then_scatter",
-    "scatter": "by_bcast",
-}
 
 
 @rfm.simple_test
@@ -29,12 +18,13 @@ class Guideline(Collective):
     tags = {"guidelines"}
     algorithms = "all"
 
-    #: The operation, which is the name of its kernel.
+    #: The operation, which is the name of its kernel. A barrier sends too little to prove where its
+    #: ranks ran; ``bench/guidelines.py`` measures it.
     #:
     #: :type: :class:`str`
-    operation = parameter([*REPLACEMENTS], loggable=True)
+    operation = parameter([name for name in REPLACEMENTS if name != "barrier"], loggable=True)
 
     @run_after("init")
     def add_replacement(self):
         """Measure the replacement beside the operation."""
-        self.modes = ["library", REPLACEMENTS[self.operation]]
+        self.modes = ["library", *REPLACEMENTS[self.operation]]

@@ -1,4 +1,5 @@
 /* Allgather: what it costs until every rank has the message of every rank. */
+#include "from_each.h"
 #include "kernel.h"
 #include "replacement.h"
 
@@ -19,27 +20,19 @@ static void run_gather_then_bcast(const struct task *t, long iterations)
     }
 }
 
-/* One message from each rank, this rank included. */
-static bool arrival(const struct task *t, int index, struct arrival *arrival)
-{
-    const size_t bytes = (size_t)count_of(t);
-    *arrival = (struct arrival){.offset = (size_t)index * bytes, .bytes = bytes, .sender = index};
-    return index < t->ranks;
-}
-
 static const struct mode MODES[] = {
     {.name = "library",
      .summary = "MPI_Allgather; time_us: until the last rank has ended",
      .source = "the MPI library's own choice",
      .run = run_library,
      .operation = "allgather",
-     .arrival = arrival},
+     .arrival = arrival_from_each},
     {.name = "gather_then_bcast",
      .summary = "MPI_Gather to rank 0, then MPI_Bcast",
      .source = GUIDELINES,
      .run = run_gather_then_bcast,
      .replacement = true,
-     .arrival = arrival,
+     .arrival = arrival_from_each,
      .suits = suits_one_call},
     {0},
 };

@@ -31,40 +31,27 @@ static void run_reduce_then_bcast(const struct task *t, long iterations)
     }
 }
 
-static size_t result_bytes(const struct task *t)
-{
-    return (size_t)t->size_bytes;
-}
-
-static struct verdict check(const struct task *t, uint64_t key)
-{
-    return reduction_check(t, key, 0, (size_t)reduction_count(t));
-}
-
-static const struct result RESULT = {
-    .bytes = result_bytes, .fill = reduction_fill_vector, .check = check};
-
 static const struct mode MODES[] = {
     {.name = "library",
      .summary = "MPI_Allreduce; time_us: until the last rank has ended",
      .source = "the MPI library's own choice",
      .run = run_library,
      .operation = "allreduce",
-     .result = &RESULT,
+     .result = &REDUCED_EVERYWHERE,
      .suits = reduction_suits},
     {.name = "in_place",
      .summary = "with MPI_IN_PLACE; the time contains the copy of the input",
      .source = "MPI 4.1, section 6.9.6",
      .run = run_in_place,
      .operation = "allreduce",
-     .result = &RESULT,
+     .result = &REDUCED_EVERYWHERE,
      .suits = reduction_suits},
     {.name = "reduce_then_bcast",
      .summary = "MPI_Reduce, then MPI_Bcast",
      .source = GUIDELINES,
      .run = run_reduce_then_bcast,
      .replacement = true,
-     .result = &RESULT,
+     .result = &REDUCED_EVERYWHERE,
      .suits = reduction_suits},
     {0},
 };

@@ -1,4 +1,5 @@
 /* Gather: what it costs until rank 0 has the message of every rank. */
+#include "from_each.h"
 #include "kernel.h"
 #include "replacement.h"
 
@@ -18,17 +19,10 @@ static void run_by_allgather(const struct task *t, long iterations)
     }
 }
 
-/* One message from each rank, this rank included. */
-static bool arrival_everywhere(const struct task *t, int index, struct arrival *arrival)
-{
-    const size_t bytes = (size_t)count_of(t);
-    *arrival = (struct arrival){.offset = (size_t)index * bytes, .bytes = bytes, .sender = index};
-    return index < t->ranks;
-}
-
+/* At rank 0 one message from each rank, itself included. */
 static bool arrival(const struct task *t, int index, struct arrival *arrival)
 {
-    return t->rank == 0 && arrival_everywhere(t, index, arrival);
+    return t->rank == 0 && arrival_from_each(t, index, arrival);
 }
 
 static const struct mode MODES[] = {
@@ -43,7 +37,7 @@ static const struct mode MODES[] = {
      .source = GUIDELINES,
      .run = run_by_allgather,
      .replacement = true,
-     .arrival = arrival_everywhere},
+     .arrival = arrival_from_each},
     {0},
 };
 

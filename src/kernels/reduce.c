@@ -31,19 +31,6 @@ static struct verdict check(const struct task *t, uint64_t key)
 static const struct result RESULT = {
     .bytes = result_bytes, .fill = reduction_fill_vector, .check = check};
 
-static size_t vector_bytes(const struct task *t)
-{
-    return (size_t)t->size_bytes;
-}
-
-static struct verdict check_everywhere(const struct task *t, uint64_t key)
-{
-    return reduction_check(t, key, 0, (size_t)reduction_count(t));
-}
-
-static const struct result RESULT_EVERYWHERE = {
-    .bytes = vector_bytes, .fill = reduction_fill_vector, .check = check_everywhere};
-
 static const struct mode MODES[] = {
     {.name = "library",
      .summary = "MPI_Reduce to rank 0; time_us: until the last rank has ended",
@@ -57,7 +44,7 @@ static const struct mode MODES[] = {
      .source = GUIDELINES,
      .run = run_by_allreduce,
      .replacement = true,
-     .result = &RESULT_EVERYWHERE,
+     .result = &REDUCED_EVERYWHERE,
      .suits = reduction_suits},
     {0},
 };

@@ -43,4 +43,7 @@ void reduction_fill_vector(const struct task *task, uint64_t key);
  * `first` on, must give. */
 struct verdict reduction_check(const struct task *task, uint64_t key, size_t first, size_t count);
 
+/* Every rank has the whole reduction of all ranks' vectors. */
+extern const struct result REDUCED_EVERYWHERE;
+
 #endif

@@ -15,26 +15,25 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from switchpoint.records.replacements import REPLACEMENTS
 from switchpoint.tables.columns import identity_columns
 from switchpoint.tables.sweeps import Floats
 from switchpoint.tables.units import range_text, significant, size_text
 
 KIND = "guideline_violation"
 
-#: By kernel: its call, what one size is the size of, and its replacements by their modes.
-_CALLS: dict[str, tuple[str, str, dict[str, str]]] = {
-    "allgather": ("MPI_Allgather", " from each rank",
-                  {"gather_then_bcast": "MPI_Gather + MPI_Bcast"}),
-    "allreduce": ("MPI_Allreduce", "", {"reduce_then_bcast": "MPI_Reduce + MPI_Bcast"}),
-    "alltoall": ("MPI_Alltoall", " from each rank to each", {}),
-    "barrier": ("MPI_Barrier", "", {"by_allreduce": "MPI_Allreduce of one int"}),
-    "broadcast": ("MPI_Bcast", "", {"scatter_then_allgather": "MPI_Scatter + MPI_Allgather"}),
-    "gather": ("MPI_Gather", " from each rank", {"by_allgather": "MPI_Allgather"}),
-    "reduce": ("MPI_Reduce", "", {"by_allreduce": "MPI_Allreduce"}),
-    "reduce_scatter": ("MPI_Reduce_scatter_block", " for each rank",
-                       {"reduce_then_scatter": "MPI_Reduce + MPI_Scatter"}),
-    "scatter": ("MPI_Scatter", " for each rank", {"by_bcast": "MPI_Bcast"}),
-}  # fmt: skip
+#: By kernel: its call, and what one size is the size of.
+_CALLS = {
+    "allgather": ("MPI_Allgather", " from each rank"),
+    "allreduce": ("MPI_Allreduce", ""),
+    "alltoall": ("MPI_Alltoall", " from each rank to each"),
+    "barrier": ("MPI_Barrier", ""),
+    "broadcast": ("MPI_Bcast", ""),
+    "gather": ("MPI_Gather", " from each rank"),
+    "reduce": ("MPI_Reduce", ""),
+    "reduce_scatter": ("MPI_Reduce_scatter_block", " for each rank"),
+    "scatter": ("MPI_Scatter", " for each rank"),
+}
 
 #: The mode that is the library's choice, and what begins the names of its algorithms' modes.
 _CHOICE, _FORCED = "library", "library:"
@@ -117,7 +116,7 @@ def guideline_violations(
     if not {"kernel", "mode", "run_id"} <= set(points):
         return []
     modes = points["mode"].astype(str)
-    replacements = [mode for _, _, others in _CALLS.values() for mode in others]
+    replacements = [mode for others in REPLACEMENTS.values() for mode in others]
     chosen = modes.eq(_CHOICE) | modes.isin(replacements) | modes.str.startswith(_FORCED)
     part = points[points["kernel"].isin([*_CALLS]) & chosen]
     if part.empty:
@@ -171,41 +170,43 @@ class _Launches:
         """Return the squared error of the time in a launch, from its passes."""
         return float(np.mean(self.squared.get((mode, size), [0.0])))
 
-    def _paired(
-        self, guideline: str, size: int, other: str, beside: tuple[str, int]
-    ) -> _Comparison:
-        """Compare the choice with another time of the same launches."""
-        known = _known(self.at(_CHOICE, size) - self.at(*beside))
-        return _Comparison(
-            guideline,
-            size,
-            other,
-            float(known.mean()),
-            float(known.min()),
-            float(known.var(ddof=1)),
-            self.within(_CHOICE, size) + self.within(*beside),
-            len(known) - 1,
-            1 / len(known),
-        )
+    def slower(self, size: int, than: tuple[str, int]) -> Floats:
+        """Return how much longer the choice takes in each launch that measured both, as logarithms.
 
-    def _both(self, size: int, beside: tuple[str, int]) -> bool:
-        """Whether enough launches measured both."""
-        known = _known(self.at(_CHOICE, size) - self.at(*beside))
-        return len(known) >= _FEWEST_LAUNCHES
+        Fewer launches than `_FEWEST_LAUNCHES` say nothing, and count as none.
+        """
+        known = _known(self.at(_CHOICE, size) - self.at(*than))
+        return known if len(known) >= _FEWEST_LAUNCHES else known[:0]
+
+    def _paired(
+        self, guideline: str, size: int, other: str, than: tuple[str, int]
+    ) -> Iterator[_Comparison]:
+        """Compare the choice with another time of the same launches, if they measured it."""
+        slower = self.slower(size, than)
+        if len(slower):
+            yield _Comparison(
+                guideline,
+                size,
+                other,
+                float(slower.mean()),
+                float(slower.min()),
+                float(slower.var(ddof=1)),
+                self.within(_CHOICE, size) + self.within(*than),
+                len(slower) - 1,
+                1 / len(slower),
+            )
 
     def replaced(self) -> Iterator[_Comparison]:
         """Compare with the replacements in the same launch."""
-        for mode, words in _CALLS[self.kernel][2].items():
+        for mode, words in REPLACEMENTS.get(self.kernel, {}).items():
             for size in self.sizes:
-                if self._both(size, (mode, size)):
-                    yield self._paired(mode, size, words, (mode, size))
+                yield from self._paired(mode, size, words, (mode, size))
 
     def with_more_bytes(self) -> Iterator[_Comparison]:
         """Compare each size with the next larger one."""
         for size, larger in itertools.pairwise(size for size in self.sizes if size > 0):
-            if self._both(size, (_CHOICE, larger)):
-                words = f"that of {size_text(larger)}"
-                yield self._paired(MORE_BYTES, size, words, (_CHOICE, larger))
+            words = f"that of {size_text(larger)}"
+            yield from self._paired(MORE_BYTES, size, words, (_CHOICE, larger))
 
     def on_more_ranks(self, other: _Launches, ranks: int) -> Iterator[_Comparison]:
         """Compare with launches on the next larger number of ranks."""
@@ -232,9 +233,9 @@ class _Launches:
         parts = {}
         for mode, measured in self.times:
             if mode.startswith(_FORCED) and measured == size:
-                slower = _known(self.at(mode, size) - self.at(_CHOICE, size))
-                if len(slower) >= _FEWEST_LAUNCHES:
-                    parts[mode.removeprefix(_FORCED)] = float(np.exp(slower.mean()))
+                slower = self.slower(size, (mode, size))
+                if len(slower):
+                    parts[mode.removeprefix(_FORCED)] = float(np.exp(-slower.mean()))
         return min(parts.items(), key=lambda part: part[1]) if parts else None
 
 
@@ -333,7 +334,7 @@ def _says(
     forced: tuple[str, float] | None,
 ) -> str:
     """Write a finding as a sentence."""
-    call, of_what, _ = _CALLS[launches.kernel]
+    call, of_what = _CALLS[launches.kernel]
     size = f" of {size_text(worst.size_bytes)}{of_what}" if worst.size_bytes else ""
     low, factor, high = (
         significant(math.exp(one), 2) for one in (worst.low, worst.mean, worst.high)

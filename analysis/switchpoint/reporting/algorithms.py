@@ -26,6 +26,11 @@ def used_text(names: list[str]) -> str:
     return " or ".join(_ANOTHER if name == ANOTHER else name for name in names)
 
 
+def answers(table: pd.DataFrame) -> pd.Series[str]:
+    """Return a text for each row: the algorithm in use, and the faster one if there is one."""
+    return table["used"].map(used_text) + " " + table["fastest"].fillna("").astype(str)
+
+
 def ranges(texts: pd.Series[str] | pd.DataFrame) -> pd.Series[int]:
     """Number the ranges of rows in which no text differs from that of the row before."""
     different = pd.DataFrame(texts).ne(pd.DataFrame(texts).shift())

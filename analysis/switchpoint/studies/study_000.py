@@ -176,7 +176,7 @@ def maps(data: Data) -> pd.DataFrame:
         return pd.DataFrame(columns=columns)
     except InputError:
         model = None
-    cores = layout_of(data.header(rows["run_id"].iloc[0])).cores or _PROCESSORS
+    cores = _cores(data, rows)
     found = []
     for layout, nodes in LAYOUTS:
         placement = "one_node" if set(nodes) == {"A"} else network
@@ -219,19 +219,21 @@ def _maps_are_predicted(data: Data) -> Iterator[Evidence]:
         data.at(_KERNEL, mode="tree", size_bytes=_ARRAY_BYTES, placement=placement)
     )
     machines = int(rows["machines"].min())
-    header = data.header(rows["run_id"].iloc[0])
+    cores = _cores(data, rows)
     measured = []
     for nodes, point in _by_map(rows).items():
         on_node = tuple(ord(letter) - ord("A") for letter in nodes)
-        layout = RankLayout(
-            on_node, tuple(node % machines for node in on_node),
-            layout_of(header).cores or _PROCESSORS,
-        )  # fmt: skip
+        layout = RankLayout(on_node, tuple(node % machines for node in on_node), cores)
         problem = Problem(_KERNEL, "tree", len(nodes), _ARRAY_BYTES)
         measured.append(Predictable(point, problem, layout, placement))
     if not measured:
         raise NotTestableError(f"no run of kernel {_KERNEL} by seven ranks between nodes")
     yield from predicted_within(data, measured, _PREDICTED_WITHIN)
+
+
+def _cores(data: Data, rows: pd.DataFrame) -> int:
+    """Return how many cores a node of the first of these runs has."""
+    return layout_of(data.header(rows["run_id"].iloc[0])).cores or _PROCESSORS
 
 
 def _maps(data: Data) -> dict[str, Point]:

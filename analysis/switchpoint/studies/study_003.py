@@ -46,7 +46,7 @@ def _reaches_the_bandwidth(data: Data) -> Iterator[Evidence]:
     lack = NotTestableError("no run of kernel alltoall between nodes")
     for placement, part in rows.groupby("placement"):
         try:
-            found = _utilisation(data, str(placement), part)
+            found = _utilisation(data, str(placement), most_ranks(part))
         except NotTestableError as error:
             lack = error
             continue
@@ -78,20 +78,19 @@ def shares(data: Data) -> pd.DataFrame:
         between = between[between["nodes"] > 1]
     except NotTestableError:
         between = pd.DataFrame(columns=["placement", "mode"])
-    for (placement, mode), part in between.groupby(["placement", "mode"]):
+    for (placement, mode), group in between.groupby(["placement", "mode"]):
+        part = most_ranks(group)
         try:
             found = _utilisation(data, str(placement), part)
         except NotTestableError:
             continue
-        size = int(most_ranks(part)["size_bytes"].max())
-        rows.append([placement, int(part["ranks"].max()), size, mode, found.value, found.low,
-                     found.high])  # fmt: skip
+        rows.append([placement, int(part["ranks"].max()), int(part["size_bytes"].max()), mode,
+                     found.value, found.low, found.high])  # fmt: skip
     columns = ["placement", "ranks", "size_bytes", "mode", "value", "low", "high"]
     return pd.DataFrame(rows, columns=columns)
 
 
 def _utilisation(data: Data, placement: str, rows: pd.DataFrame) -> Evidence:
-    rows = most_ranks(rows)
     size = int(rows["size_bytes"].max())
     part = one_variant(rows[rows["size_bytes"] == size])
     ranks, nodes = int(part["ranks"].iloc[0]), int(part["nodes"].iloc[0])

@@ -8,7 +8,7 @@ import pandas as pd
 
 from switchpoint.comparison.algorithms import RESULTS, algorithms
 from switchpoint.errors import InputError
-from switchpoint.reporting.algorithms import MOST_PROBABILITY, ranges, used_text
+from switchpoint.reporting.algorithms import MOST_PROBABILITY, answers, ranges, used_text
 from switchpoint.reporting.pages.contents import Contents
 from switchpoint.reporting.pages.page import (
     Cell,
@@ -64,24 +64,25 @@ def _answer(table: pd.DataFrame) -> Iterator[str]:
 
 def _map(name: str, part: pd.DataFrame) -> Table:
     """Return a row for each number of ranks, and a column for each range of sizes."""
-    cells = part.assign(used=part["used"].map(used_text), fastest=part["fastest"].fillna(""))
-    cells = cells.set_index(["size_bytes", "ranks"]).sort_index()
-    answers = (cells["used"] + ";" + cells["fastest"]).unstack()  # noqa: PD010 - of text
+    cells = part.set_index(["size_bytes", "ranks"]).sort_index()
+    used = cells["used"].map(used_text)
+    texts = answers(cells).unstack()  # noqa: PD010 - of text
     losses = cells["loss"].astype(float).fillna(0)
-    columns = [[int(size) for size in own.index] for _, own in answers.groupby(ranges(answers))]
+    columns = [[int(size) for size in own.index] for _, own in texts.groupby(ranges(texts))]
     headings = ["ranks", *(range_text(sizes[0], sizes[-1]) for sizes in columns)]
 
     def cell(ranks: int, sizes: list[int]) -> Cell:
-        if (sizes[0], ranks) not in cells.index:
+        first = (sizes[0], ranks)
+        if first not in cells.index:
             return Cell("-")
-        used, fastest = cells.loc[(sizes[0], ranks), ["used", "fastest"]]
-        loss = losses.loc[[(size, ranks) for size in sizes]].max()
+        fastest, loss = cells["fastest"].loc[first], losses.loc[[(n, ranks) for n in sizes]].max()
         over = f" ({percent(loss)} over {fastest})" if fastest else ""
-        return Cell(f"{used}{over}", shade=round(loss / losses.max(), 3) if loss else None)
+        shade = round(loss / losses.max(), 3) if loss else None
+        return Cell(f"{used.loc[first]}{over}", shade=shade)
 
     rows = [
         Row([whole_number(ranks), *(cell(ranks, sizes) for sizes in columns)])
-        for ranks in map(int, answers.columns)
+        for ranks in map(int, texts.columns)
     ]
     return Table(f"{name}-map", headings, rows)
 

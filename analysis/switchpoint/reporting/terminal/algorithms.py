@@ -6,7 +6,7 @@ import pandas as pd
 from rich.table import Table
 
 from switchpoint.comparison.algorithms import RESULTS
-from switchpoint.reporting.algorithms import MOST_PROBABILITY, ranges, used_text
+from switchpoint.reporting.algorithms import MOST_PROBABILITY, answers, ranges, used_text
 from switchpoint.reporting.terminal.tables import SafeConsole, safe_text, show_line, show_table
 from switchpoint.tables.naming import curve_name
 from switchpoint.tables.units import percent, range_text
@@ -32,7 +32,7 @@ def print_algorithms(table: pd.DataFrame) -> None:
         printed.add_column("probability", justify="right", no_wrap=True)
         printed.add_column("faster")
         printed.add_column("the library takes longer by", justify="right", no_wrap=True)
-        for _, rows in part.groupby(ranges(_texts(part))):
+        for _, rows in part.groupby(ranges(answers(part))):
             first, last = rows.iloc[0], rows.iloc[-1]
             printed.add_row(
                 range_text(first["size_bytes"], last["size_bytes"]),
@@ -53,11 +53,6 @@ def print_algorithms(table: pd.DataFrame) -> None:
             console,
             "Faster: known only with two launches or more (make measure LAUNCHES=3).",
         )
-
-
-def _texts(part: pd.DataFrame) -> pd.Series[str]:
-    """Return a text for each size: the algorithm in use, and the faster one."""
-    return part["used"].map(used_text) + " " + part["fastest"].fillna("").astype(str)
 
 
 def _range(loss: pd.Series[float]) -> str:
