@@ -1,4 +1,4 @@
-"""Writes those pages of the documentation's site that follow from the code, when MkDocs builds it.
+"""Writes what of the documentation's site follows from the code, when MkDocs builds it.
 
 Each is built from what the code itself says: help texts, docstrings, the kernels' descriptions, the
 checks' classes, and the catalogue of causes.
@@ -24,7 +24,7 @@ from switchpoint.comparison.reach import LIMIT_COLUMNS
 from switchpoint.explanation.catalogue import catalogue
 from switchpoint.explanation.places import EXPLANATION_COLUMNS
 from switchpoint.tables import columns
-from switchpoint.tables.findings import FINDING_COLUMNS, KINDS
+from switchpoint.tables.findings import COLUMNS, FINDING_COLUMNS, KINDS
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -42,6 +42,13 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
         text = "\n".join(write()) + "\n"
         files.append(File.generated(config, f"reference/{name}.md", content=text))
     return files
+
+
+def on_page_markdown(markdown: str, **_: Any) -> str:
+    """Fill in the tables of a page, each where a comment names it. MkDocs calls this."""
+    for name, write in {"fields": _fields, "kinds": _kinds}.items():
+        markdown = markdown.replace(f"<!-- table: {name} -->", "\n".join(write()))
+    return markdown
 
 
 def _table(headings: Iterable[str], rows: Iterable[Iterable[object]]) -> Iterator[str]:
@@ -109,8 +116,20 @@ def _columns() -> Iterator[str]:
     }
     rows = ((name, ", ".join(f"`{one}`" for one in those)) for name, those in tables.items())
     yield from _table(("table", "columns"), rows)
-    yield from ("## Kinds of findings", "")
-    yield from _table(("kind", "asserts"), ((f"`{k}`", v.asserts) for k, v in KINDS.items()))
+
+
+def _fields() -> Iterator[str]:
+    """Describe the fields of a finding in JSON."""
+    rows = [(f"`{one.name}`", one.json_type, one.unit, one.meaning) for one in COLUMNS]
+    rows.append(("`curve`", "object", "", "what identifies the curve: its columns and values"))
+    rows.append(("`run_id`", "string", "", "the run that the curve is of"))
+    yield from _table(("field", "type", "unit", "meaning"), rows)
+
+
+def _kinds() -> Iterator[str]:
+    """Describe the kinds of findings."""
+    rows = ((f"`{one.name}`", one.asserts, one.evidence) for one in KINDS.values())
+    yield from _table(("kind", "asserts", "evidence"), rows)
 
 
 def _kernels() -> Iterator[str]:

@@ -86,7 +86,8 @@ def test_pages_from_the_code_name_what_the_code_has(site: Path) -> None:
     for page, words in {
         "options": ["switchpoint detect", "switchpoint model fit", "--switches"],
         "functions": ["half a round trip at", "share_of_link"],
-        "columns": ["size_bytes", "last_size_before", "slope_change"],
+        "columns": ["size_bytes", "last_size_before"],
+        "findings": ["last_size_before", "slope_change", "other_work"],
         "kernels": [
             "what one message between two ranks costs",
             "PingPongSweep",
