@@ -23,8 +23,24 @@ from switchpoint.comparison.ladder import RUNG_COLUMNS
 from switchpoint.comparison.reach import LIMIT_COLUMNS
 from switchpoint.explanation.catalogue import catalogue
 from switchpoint.explanation.places import EXPLANATION_COLUMNS
+from switchpoint.gating.kinds import KINDS as GATE_KINDS
+from switchpoint.models.kernels import KERNELS, Options
+from switchpoint.models.site_model import (
+    ComputeRate,
+    Curve,
+    LogGP,
+    Measured,
+    ModelError,
+    NotFitted,
+    Segment,
+    SendCall,
+    Sender,
+    SiteModel,
+)
+from switchpoint.sites.placements import Placement
 from switchpoint.tables import columns
 from switchpoint.tables.findings import COLUMNS, FINDING_COLUMNS, KINDS
+from testbed.shape import Shape, Uplink
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -46,9 +62,19 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 def on_page_markdown(markdown: str, **_: Any) -> str:
     """Fill in the tables of a page, each where a comment names it. MkDocs calls this."""
-    for name, write in {"fields": _fields, "kinds": _kinds}.items():
-        markdown = markdown.replace(f"<!-- table: {name} -->", "\n".join(write()))
-    return markdown
+    tables = {
+        "fields of a finding": _fields,
+        "kinds of findings": _kinds,
+        "kinds of the gate": _gate_kinds,
+        "predicted kernels": _predicted_kernels,
+        "options of predicted kernels": _predicted_options,
+        "fields of a placement": _placement,
+        "fields of a site model": _site_model,
+        "fields of a shape": _shape,
+    }
+    return re.sub(
+        "<!-- table: (.*?) -->", lambda name: "\n".join(tables[name[1]]()), markdown
+    )
 
 
 def _table(headings: Iterable[str], rows: Iterable[Iterable[object]]) -> Iterator[str]:
@@ -132,6 +158,106 @@ def _kinds() -> Iterator[str]:
     yield from _table(("kind", "asserts", "evidence"), rows)
 
 
+def _gate_kinds() -> Iterator[str]:
+    """Describe the kinds of the gate's findings."""
+    yield from _table(("kind", "asserts"), ((f"`{k}`", text) for k, text in GATE_KINDS.items()))
+
+
+def _predicted_kernels() -> Iterator[str]:
+    """List the kernels that can be predicted, with what is predicted if nobody says."""
+    rows = (
+        (f"`{name}`", _joined(one.modes), one.ranks, ", ".join(f"{b:,}" for b in one.sizes_bytes))
+        for name, one in KERNELS.items()
+    )
+    yield from _table(("kernel", "modes", "ranks", "sizes in bytes"), rows)
+
+
+def _predicted_options() -> Iterator[str]:
+    """Describe the options of these kernels with their defaults."""
+    rows = (
+        (_joined(names), meaning, ", ".join(_written(getattr(Options, name)) for name in names))
+        for names, meaning in _attributes(Options)
+    )
+    yield from _table(("option", "meaning", "default"), rows)
+
+
+def _placement() -> Iterator[str]:
+    """Describe the fields of a placement with the comments above them."""
+    rows = []
+    for [name], meaning in _commented(Placement):
+        one = Placement.model_fields[name]
+        default = "required" if one.is_required() else _written(one.default)
+        rows.append((f"`{name}`", meaning, default))
+    yield from _table(("field", "meaning", "default"), rows)
+
+
+def _site_model() -> Iterator[str]:
+    """Describe the fields of a site model file with the comments above them."""
+    parts = {
+        "": [SiteModel],
+        "curves": [Curve, Measured],
+        "segments": [Segment],
+        "not_fitted": [NotFitted],
+        "compute_rates": [ComputeRate, Measured],
+        "senders": [Sender],
+        "calls": [SendCall],
+        "loggp": [LogGP],
+        "errors": [ModelError],
+    }
+    rows = (
+        (f"`{part}`" if part else "", _joined(names), meaning)
+        for part, owners in parts.items()
+        for owner in owners
+        for names, meaning in _commented(owner)
+    )
+    yield from _table(("each of", "fields", "meaning"), rows)
+
+
+def _shape() -> Iterator[str]:
+    """Describe the fields of a testbed's shape with their defaults."""
+    rows = (
+        (f"`{before}{name}`", meaning, _written(getattr(owner, name)))
+        for owner, before in ((Shape, ""), (Uplink, "uplink."))
+        for names, meaning in _attributes(owner)
+        for name in names
+        if name != "uplink"
+    )
+    yield from _table(("field", "meaning", "default"), rows)
+
+
+def _commented(thing: type) -> Iterator[tuple[list[str], str]]:
+    """Give the fields of a class, together those that follow one comment, and the comment."""
+    lines = inspect.getsource(thing).splitlines()
+    [node] = ast.parse("\n".join(lines)).body
+    groups: list[tuple[list[str], str]] = []
+    for line in getattr(node, "body", []):
+        name = ast.unparse(line.target) if isinstance(line, ast.AnnAssign) else "_"
+        if name.startswith("_"):
+            continue
+        if comment := _comment_above(lines, line.lineno):
+            groups.append(([], comment))
+        groups[-1][0].append(name)
+    yield from groups
+
+
+def _attributes(thing: type) -> Iterator[tuple[list[str], str]]:
+    """Give names and meaning of the attributes in a docstring."""
+    _, _, text = (inspect.getdoc(thing) or "").partition("Attributes\n----------\n")
+    for names, meaning in re.findall(r"^(\w+(?:, \w+)*) : .*\n((?:    .*\n?)+)", text, re.MULTILINE):
+        yield names.split(", "), meaning.replace("``", "`")
+
+
+def _joined(names: Iterable[str]) -> str:
+    return ", ".join(f"`{name}`" for name in names)
+
+
+def _written(default: object) -> str:
+    """Write a default as people do."""
+    if isinstance(default, tuple) and default:
+        return f"`[{', '.join(default)}]`"
+    return "none" if default in (None, (), {}) else f"`{str(default).lower()}`"
+
+
 def _kernels() -> Iterator[str]:
     """List the kernels, then the checks that run them."""
     yield from ("# Kernels and checks", "", "From the sources of both.", "", "## Kernels", "")
@@ -167,14 +293,20 @@ def _variables() -> Iterator[tuple[str, str, str, str]]:
                     continue
                 if ast.unparse(line.value.func) != "variable":
                     continue
-                first = line.lineno - 1
-                while lines[first - 1].lstrip().startswith("#:"):
-                    first -= 1
-                comment = " ".join(part.strip()[2:] for part in lines[first : line.lineno - 1])
+                comment = _comment_above(lines, line.lineno)
                 defaults = [ast.unparse(w.value) for w in line.value.keywords if w.arg == "value"]
                 default = f"`{defaults[0]}`" if defaults else "set by each check"
-                meaning = comment.partition(":type:")[0].replace("``", "`")
+                meaning = comment.partition(":type:")[0]
                 yield f"`{ast.unparse(line.targets[0])}`", f"`{node.name}`", meaning, default
+
+
+def _comment_above(lines: list[str], number: int) -> str:
+    """Return the comment above a line, which is counted from 1."""
+    first = number - 1
+    while lines[first - 1].lstrip().startswith("#:"):
+        first -= 1
+    comment = " ".join(part.strip()[2:] for part in lines[first : number - 1])
+    return comment.replace("``", "`")
 
 
 def _tags(node: ast.ClassDef) -> list[str]:

@@ -88,6 +88,10 @@ def test_pages_from_the_code_name_what_the_code_has(site: Path) -> None:
         "functions": ["half a round trip at", "share_of_link"],
         "columns": ["size_bytes", "last_size_before"],
         "findings": ["last_size_before", "slope_change", "other_work"],
+        "gate": ["runs are truncated, or curves have fewer launches"],
+        "models": ["eager_known_from", "scatter_allgather_ring", "send_window"],
+        "placements": ["The path that the bytes must take"],
+        "testbed": ["uplink.burst", "powers of 1024"],
         "kernels": [
             "what one message between two ranks costs",
             "PingPongSweep",
