@@ -11,7 +11,7 @@ import inspect
 import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args, get_origin
 
 import switchpoint
 import typer.main
@@ -23,6 +23,7 @@ from switchpoint.comparison.ladder import RUNG_COLUMNS
 from switchpoint.comparison.reach import LIMIT_COLUMNS
 from switchpoint.explanation.catalogue import catalogue
 from switchpoint.explanation.places import EXPLANATION_COLUMNS
+from switchpoint.gating.kinds import FIELDS
 from switchpoint.gating.kinds import KINDS as GATE_KINDS
 from switchpoint.models.kernels import KERNELS, Options
 from switchpoint.models.site_model import (
@@ -37,6 +38,8 @@ from switchpoint.models.site_model import (
     Sender,
     SiteModel,
 )
+from switchpoint.records.footer import Footer
+from switchpoint.records.header import Conditions, Header, Part
 from switchpoint.sites.placements import Placement
 from switchpoint.tables import columns
 from switchpoint.tables.findings import COLUMNS, FINDING_COLUMNS, KINDS
@@ -66,11 +69,17 @@ def on_page_markdown(markdown: str, **_: Any) -> str:
         "fields of a finding": _fields,
         "kinds of findings": _kinds,
         "kinds of the gate": _gate_kinds,
+        "fields of the gate": _gate_fields,
         "predicted kernels": _predicted_kernels,
         "options of predicted kernels": _predicted_options,
         "fields of a placement": _placement,
         "fields of a site model": _site_model,
         "fields of a shape": _shape,
+        "header of a record": lambda: _record_part(Header),
+        "conditions of a rank": lambda: _record_part(Conditions),
+        "stack of a record": lambda: _record_part(_part_in(_part_in(Header, "mpi"), "stack")),
+        "footer of a record": lambda: _record_part(Footer),
+        "searches of a record": lambda: _record_part(_part_in(Footer, "switches")),
     }
     return re.sub(
         "<!-- table: (.*?) -->", lambda name: "\n".join(tables[name[1]]()), markdown
@@ -163,6 +172,11 @@ def _gate_kinds() -> Iterator[str]:
     yield from _table(("kind", "asserts"), ((f"`{k}`", text) for k, text in GATE_KINDS.items()))
 
 
+def _gate_fields() -> Iterator[str]:
+    """Describe the fields of the gate's findings."""
+    yield from _table(("field", "meaning"), ((_joined(names), text) for names, text in FIELDS))
+
+
 def _predicted_kernels() -> Iterator[str]:
     """List the kernels that can be predicted, with what is predicted if nobody says."""
     rows = (
@@ -223,6 +237,35 @@ def _shape() -> Iterator[str]:
         if name != "uplink"
     )
     yield from _table(("field", "meaning", "default"), rows)
+
+
+#: Objects of a record that have tables of their own, or are described on the page.
+_APART = {"before", "after", "stack", "points", "switches"}
+
+
+def _record_part(part: Any) -> Iterator[str]:
+    """Describe the fields of an object in a record's header, and of the objects in it."""
+    yield from _table(("field", "meaning"), _record_fields(part, ""))
+
+
+def _record_fields(part: Any, path: str) -> Iterator[tuple[str, str]]:
+    for names, meaning in _commented(part):
+        yield _joined(path + name for name in names), meaning
+        for name in names:
+            inside = _part_in(part, name)
+            if inside and name not in _APART:
+                yield from _record_fields(inside, f"{path}{name}.")
+
+
+def _part_in(part: Any, name: str) -> Any:
+    """Return the class of the objects in a field, if it contains objects."""
+    kinds = [part.model_fields[name].annotation]
+    while kinds:
+        kind = kinds.pop()
+        if not get_origin(kind) and isinstance(kind, type) and issubclass(kind, Part):
+            return kind
+        kinds += get_args(kind)
+    return None
 
 
 def _commented(thing: type) -> Iterator[tuple[list[str], str]]:
