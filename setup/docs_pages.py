@@ -69,7 +69,8 @@ def on_page_markdown(markdown: str, **_: Any) -> str:
         "fields of a finding": _fields,
         "kinds of findings": _kinds,
         "kinds of the gate": _gate_kinds,
-        "fields of the gate": _gate_fields,
+        "fields of the gate": lambda: _fields_of(FIELDS),
+        "columns of runs": lambda: _fields_of(columns.RUN_FIELDS),
         "predicted kernels": _predicted_kernels,
         "options of predicted kernels": _predicted_options,
         "fields of a placement": _placement,
@@ -172,9 +173,9 @@ def _gate_kinds() -> Iterator[str]:
     yield from _table(("kind", "asserts"), ((f"`{k}`", text) for k, text in GATE_KINDS.items()))
 
 
-def _gate_fields() -> Iterator[str]:
-    """Describe the fields of the gate's findings."""
-    yield from _table(("field", "meaning"), ((_joined(names), text) for names, text in FIELDS))
+def _fields_of(fields: Iterable[tuple[list[str], str]]) -> Iterator[str]:
+    """Describe fields that have their meaning beside them."""
+    yield from _table(("field", "meaning"), ((_joined(names), text) for names, text in fields))
 
 
 def _predicted_kernels() -> Iterator[str]:
