@@ -11,12 +11,14 @@ import inspect
 import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from types import ModuleType
 from typing import Any, get_args, get_origin
 
 import switchpoint
 import typer.main
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
+from switchpoint import limits
 from switchpoint.cli.command import app
 from switchpoint.comparison.compare import RANGE_COLUMNS, SIZE_COLUMNS
 from switchpoint.comparison.ladder import RUNG_COLUMNS
@@ -76,6 +78,7 @@ def on_page_markdown(markdown: str, **_: Any) -> str:
         "fields of a placement": _placement,
         "fields of a site model": _site_model,
         "fields of a shape": _shape,
+        "limits": _limits,
         "header of a record": lambda: _record_part(Header),
         "conditions of a rank": lambda: _record_part(Conditions),
         "stack of a record": lambda: _record_part(_part_in(_part_in(Header, "mpi"), "stack")),
@@ -240,6 +243,22 @@ def _shape() -> Iterator[str]:
     yield from _table(("field", "meaning", "default"), rows)
 
 
+def _limits() -> Iterator[str]:
+    """List the limits with the comments above them."""
+    rows = (
+        (meaning, ", ".join(_amount(name, getattr(limits, name)) for name in names))
+        for names, meaning in _commented(limits)
+    )
+    yield from _table(("what", "limit"), rows)
+
+
+def _amount(name: str, limit: float) -> str:
+    """Write a limit with its unit."""
+    if name.endswith("BYTES"):
+        return f"{limit / 2**20:,g} MiB"
+    return f"{limit:,}" if isinstance(limit, int) else f"{limit:g} us"
+
+
 #: Objects of a record that have tables of their own, or are described on the page.
 _APART = {"before", "after", "stack", "points", "switches"}
 
@@ -269,18 +288,19 @@ def _part_in(part: Any, name: str) -> Any:
     return None
 
 
-def _commented(thing: type) -> Iterator[tuple[list[str], str]]:
-    """Give the fields of a class, together those that follow one comment, and the comment."""
+def _commented(thing: type | ModuleType) -> Iterator[tuple[list[str], str]]:
+    """Give the names in a class or module, together those that follow one comment, and it."""
     lines = inspect.getsource(thing).splitlines()
-    [node] = ast.parse("\n".join(lines)).body
+    tree = ast.parse("\n".join(lines))
     groups: list[tuple[list[str], str]] = []
-    for line in getattr(node, "body", []):
-        name = ast.unparse(line.target) if isinstance(line, ast.AnnAssign) else "_"
-        if name.startswith("_"):
+    for line in tree.body if inspect.ismodule(thing) else getattr(tree.body[0], "body", []):
+        if not isinstance(line, ast.Assign | ast.AnnAssign):
             continue
+        name = ast.unparse(line.target if isinstance(line, ast.AnnAssign) else line.targets[0])
         if comment := _comment_above(lines, line.lineno):
             groups.append(([], comment))
-        groups[-1][0].append(name)
+        if groups and not name.startswith(("_", "model_config")):
+            groups[-1][0].append(name)
     yield from groups
 
 

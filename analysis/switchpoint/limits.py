@@ -1,7 +1,7 @@
 """The largest input that is read, each limit with its reason: time and memory stay bounded.
 
 Every reader checks these before it parses. `bench/largest_inputs.py` measures what the largest
-files cost; docs/reference/limits.md has the table.
+files cost; the table of docs/reference/limits.md is made from here.
 """
 
 from __future__ import annotations
