@@ -329,9 +329,10 @@ def _kernels() -> Iterator[str]:
     for path in sorted((ROOT / "src").rglob("*.c")):
         text = path.read_text(encoding="utf-8")
         if match := re.search(r'\.name = "(\w+)",\s*\.summary =\s*"(.*?)",\n', text, re.DOTALL):
-            summary = re.sub(r'"\s*\n\s*"', "", match[2])
-            rows.append((f"`{match[1]}`", summary, f"`{path.relative_to(ROOT)}`"))
+            rows.append((f"`{match[1]}`", _whole(match[2]), f"`{path.relative_to(ROOT)}`"))
     yield from _table(("kernel", "measures", "source"), rows)
+    yield from ("## Modes of the kernels", "", "`--mode` chooses them; `KERNEL --help` lists them too.", "")
+    yield from _table(("mode", "what it does", "from", "source"), _modes())
     yield from ("## Checks", "")
     rows = []
     for path in sorted((ROOT / "checks").rglob("*.py")):
@@ -344,6 +345,22 @@ def _kernels() -> Iterator[str]:
     yield from _table(("check", "measures", "tags", "source"), rows)
     yield from ("## Variables of the checks", "", "Set one with `-S name=value`.", "")
     yield from _table(("variable", "of", "meaning", "default"), _variables())
+
+
+def _modes() -> Iterator[tuple[str, str, str, str]]:
+    """Describe each mode of each kernel in the words of its source."""
+    text = r'"((?:[^"\\]|\\.|"\s*\n\s*")*)"'
+    mode = rf'\{{\.name = "(\w+)",\s*\.summary =\s*{text},(?:\s*\.source =\s*{text},)?'
+    for path in sorted((ROOT / "src").rglob("*.c")):
+        source = path.read_text(encoding="utf-8")
+        for name, summary, origin in re.findall(mode, source):
+            place = f"`{path.relative_to(ROOT)}`"
+            yield f"`{name}`", _whole(summary), _whole(origin), place
+
+
+def _whole(text: str) -> str:
+    """Join a string of C, and lines in it."""
+    return re.sub(r'"\s*\n\s*"|\\n\s*', lambda gap: " " if gap[0][0] == "\\" else "", text)
 
 
 def _variables() -> Iterator[tuple[str, str, str, str]]:

@@ -94,6 +94,7 @@ def test_pages_from_the_code_name_what_the_code_has(site: Path) -> None:
         "testbed": ["uplink.burst", "powers of 1024"],
         "kernels": [
             "what one message between two ranks costs",
+            "like send, with MPI_Ssend, which always waits for the receiver",
             "PingPongSweep",
             "study-001",
             "step_limit_s",
