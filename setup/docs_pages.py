@@ -307,7 +307,8 @@ def _commented(thing: type | ModuleType) -> Iterator[tuple[list[str], str]]:
 def _attributes(thing: type) -> Iterator[tuple[list[str], str]]:
     """Give names and meaning of the attributes in a docstring."""
     _, _, text = (inspect.getdoc(thing) or "").partition("Attributes\n----------\n")
-    for names, meaning in re.findall(r"^(\w+(?:, \w+)*) : .*\n((?:    .*\n?)+)", text, re.MULTILINE):
+    attribute = r"^(\w+(?:, \w+)*) : .*\n((?:    .*\n?)+)"
+    for names, meaning in re.findall(attribute, text, re.MULTILINE):
         yield names.split(", "), meaning.replace("``", "`")
 
 
@@ -331,7 +332,7 @@ def _kernels() -> Iterator[str]:
         if match := re.search(r'\.name = "(\w+)",\s*\.summary =\s*"(.*?)",\n', text, re.DOTALL):
             rows.append((f"`{match[1]}`", _whole(match[2]), f"`{path.relative_to(ROOT)}`"))
     yield from _table(("kernel", "measures", "source"), rows)
-    yield from ("## Modes of the kernels", "", "`--mode` chooses them; `KERNEL --help` lists them too.", "")
+    yield from ("## Modes of the kernels", "", "`--mode` chooses them.", "")
     yield from _table(("mode", "what it does", "from", "source"), _modes())
     yield from ("## Checks", "")
     rows = []

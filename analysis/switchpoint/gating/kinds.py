@@ -57,7 +57,7 @@ FIELDS = [
     ),
     (
         ["state", "reason", "fails"],
-        "`suspected`, `confirmed` or `accepted`; who accepted it and why; whether it fails the gate",
+        "`suspected`, `confirmed` or `accepted`; who accepted it and why; whether it fails",
     ),
     (["sentence"], "for people"),
 ]

@@ -180,8 +180,8 @@ class ModelError(_Part):
     oversubscribed: bool = False
     #: How many predictions it is from.
     points: Count
-    #: Natural logarithms: of measured times 5 % are below the lower bound times exp(-low), 5 % above
-    #: the upper one times exp(high).
+    #: Natural logarithms: of measured times 5 % are below the lower bound times exp(-low), 5 %
+    #: above the upper one times exp(high).
     low: Number
     high: Number
 

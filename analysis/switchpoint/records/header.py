@@ -1,4 +1,4 @@
-"""The shape of a run record's header. The tables of docs/reference/run-record.md are made from here.
+"""The shape of a run record's header; docs/reference/run-record.md has its tables from here.
 
 Fields that later versions added may be missing; those that are there have to be as documented.
 """
