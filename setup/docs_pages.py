@@ -25,7 +25,7 @@ from switchpoint.comparison.ladder import RUNG_COLUMNS
 from switchpoint.comparison.reach import LIMIT_COLUMNS
 from switchpoint.explanation.catalogue import catalogue
 from switchpoint.explanation.places import EXPLANATION_COLUMNS
-from switchpoint.gating.kinds import FIELDS
+from switchpoint.gating.kinds import FIELDS as GATE_FIELDS
 from switchpoint.gating.kinds import KINDS as GATE_KINDS
 from switchpoint.models.kernels import KERNELS, Options
 from switchpoint.models.site_model import (
@@ -71,7 +71,7 @@ def on_page_markdown(markdown: str, **_: Any) -> str:
         "fields of a finding": _fields,
         "kinds of findings": _kinds,
         "kinds of the gate": _gate_kinds,
-        "fields of the gate": lambda: _fields_of(FIELDS),
+        "fields of the gate": lambda: _fields_of(GATE_FIELDS),
         "columns of runs": lambda: _fields_of(columns.RUN_FIELDS),
         "predicted kernels": _predicted_kernels,
         "options of predicted kernels": _predicted_options,
@@ -297,10 +297,11 @@ def _commented(thing: type | ModuleType) -> Iterator[tuple[list[str], str]]:
         if not isinstance(line, ast.Assign | ast.AnnAssign):
             continue
         name = ast.unparse(line.target if isinstance(line, ast.AnnAssign) else line.targets[0])
+        if name.startswith(("_", "model_config")):
+            continue
         if comment := _comment_above(lines, line.lineno):
             groups.append(([], comment))
-        if groups and not name.startswith(("_", "model_config")):
-            groups[-1][0].append(name)
+        groups[-1][0].append(name)
     yield from groups
 
 
