@@ -45,6 +45,7 @@ from switchpoint.records.header import Conditions, Header, Part
 from switchpoint.sites.placements import Placement
 from switchpoint.tables import columns
 from switchpoint.tables.findings import COLUMNS, FINDING_COLUMNS, KINDS
+from testbed.cli import command_line
 from testbed.shape import Shape, Uplink
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -105,6 +106,10 @@ def _options() -> Iterator[str]:
     """Describe every command with its arguments and options."""
     yield from ("# All options", "", "From the help texts of the command.", "")
     yield from _command(typer.main.get_command(app), "switchpoint")
+    [verbs] = [one for one in command_line()._actions if isinstance(one.choices, dict)]
+    for name, verb in verbs.choices.items():
+        yield from (f"## testbed {name}", "", verb.description or "", "")
+        yield from _table(("argument or option", "meaning"), _arguments(verb))
 
 
 def _command(command: Any, name: str) -> Iterator[str]:
@@ -124,6 +129,14 @@ def _command(command: Any, name: str) -> Iterator[str]:
         else:
             rows.append((f"`{metavar or parameter.name}`", meaning))
     yield from _table(("argument or option", "meaning"), rows)
+
+
+def _arguments(verb: Any) -> Iterator[tuple[str, str]]:
+    """Describe the arguments of a command of argparse."""
+    for one in verb._actions:
+        words = " ".join([", ".join(one.option_strings), one.metavar or ""]).strip() or one.dest
+        if one.dest != "help":
+            yield f"`{words}`", one.help or ""
 
 
 def _functions() -> Iterator[str]:
