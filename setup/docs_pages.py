@@ -45,6 +45,7 @@ from switchpoint.records.header import Conditions, Header, Part
 from switchpoint.sites.placements import Placement
 from switchpoint.tables import columns
 from switchpoint.tables.findings import COLUMNS, FINDING_COLUMNS, KINDS
+
 from testbed.cli import command_line
 from testbed.shape import Shape, Uplink
 
@@ -86,9 +87,7 @@ def on_page_markdown(markdown: str, **_: Any) -> str:
         "footer of a record": lambda: _record_part(Footer),
         "searches of a record": lambda: _record_part(_part_in(Footer, "switches")),
     }
-    return re.sub(
-        "<!-- table: (.*?) -->", lambda name: "\n".join(tables[name[1]]()), markdown
-    )
+    return re.sub("<!-- table: (.*?) -->", lambda name: "\n".join(tables[name[1]]()), markdown)
 
 
 def _table(headings: Iterable[str], rows: Iterable[Iterable[object]]) -> Iterator[str]:

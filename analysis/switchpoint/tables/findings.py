@@ -57,9 +57,9 @@ KINDS = {
             "the line on each side (time = `intercept_us` + bytes * `per_byte_us`), `jump_us`, the"
             " typical relative `noise` of a point, the number of `sizes` behind the lines,"
             " `posterior` (the probability of a boundary in this bracket), `bend` (that the lines"
-            " meet and the time does not jump), how many `launches` of `of_launches` show it, and how"
-            " many other modes of its run (`siblings` of `of_siblings`), `real` (the share of such"
-            " boundaries that were real), a `caveat` that says what the sizes or the noise leave"
+            " meet and the time does not jump), how many `launches` of `of_launches` show it, and"
+            " how many other modes of its run (`siblings` of `of_siblings`), `real` (the share of"
+            " such boundaries that were real), a `caveat` that says what the sizes or the noise leave"
             " open, and `states`, if visits have [two](#visits-in-two-states)",
             is_boundary=True,
         ),
@@ -200,8 +200,7 @@ COLUMNS = [
         "size_bytes",
         "integer",
         "B",
-        "for a boundary: the first measured size after it. For other kinds: the first affected"
-        " one",
+        "for a boundary: the first measured size after it. For other kinds: the first affected one",
         heading="between sizes",
         text=place,
     ),
