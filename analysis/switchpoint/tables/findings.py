@@ -59,8 +59,8 @@ KINDS = {
             " `posterior` (the probability of a boundary in this bracket), `bend` (that the lines"
             " meet and the time does not jump), how many `launches` of `of_launches` show it, and"
             " how many other modes of its run (`siblings` of `of_siblings`), `real` (the share of"
-            " such boundaries that were real), a `caveat` that says what the sizes or the noise leave"
-            " open, and `states`, if visits have [two](#visits-in-two-states)",
+            " such boundaries that were real), a `caveat` that says what the sizes or the noise"
+            " leave open, and `states`, if visits have [two](#visits-in-two-states)",
             is_boundary=True,
         ),
         Kind(
