@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 
 import pandas as pd
 
+from switchpoint.records.run_facts import LINK
 from switchpoint.tables.findings import FINDING_COLUMNS
 
 AnyRow = TypeVar("AnyRow", bound=Mapping[Any, Any])
@@ -27,9 +28,6 @@ MEASURES = ["size_bytes", "pass", "sample", "iterations", "time_us"]
 
 #: Label of a run that repeats another one: the identity of that run.
 REPRODUCES = "reproduces"
-
-#: Label with the rate of the link, in Gbit/s, that the site's file declares for a placement.
-LINK = "link_Gbps"
 
 #: Labels that say when and from which build a run was made, not what it measured. Every other
 #: label, such as a kernel's grain, is part of the identity of its curves.

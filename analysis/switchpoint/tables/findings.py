@@ -105,13 +105,14 @@ KINDS = {
         ),
         Kind(
             "guideline_violation",
-            "a collective takes longer than what does the same: other calls of the library, or"
-            " itself with the next larger size or number of ranks",
+            "a collective takes longer than what does the same: other calls of the library, itself"
+            " with the next larger size or number of ranks, two calls with half of the size, or, in"
+            " proportion to the ranks, itself on fewer",
             "`says`, the finding as a sentence; `guideline` (the mode of the replacement,"
-            " `more_bytes` or `more_ranks`), `ranks`, `launches`, the `sizes` that every launch"
-            " shows: how many times as long (`factor`, `low`, `high`), and `than` what; the"
-            " `worst_size_bytes`, whose `algorithm` is as fast if it is `forced`, in which `part`"
-            " of the time",
+            " `more_bytes`, `two_calls`, `more_ranks` or `fewer_ranks`), `ranks`, `launches`, the"
+            " `sizes` that every launch shows: how many times as long (`factor`, `low`, `high`), and"
+            " `than` what; the `worst_size_bytes`, whose `algorithm` is as fast if it is `forced`,"
+            " in which `part` of the time",
         ),
         Kind(
             "prediction_gap",
