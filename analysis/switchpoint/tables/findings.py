@@ -110,9 +110,9 @@ KINDS = {
             " proportion to the ranks, itself on fewer",
             "`says`, the finding as a sentence; `guideline` (the mode of the replacement,"
             " `more_bytes`, `two_calls`, `more_ranks` or `fewer_ranks`), `ranks`, `launches`, the"
-            " `sizes` that every launch shows: how many times as long (`factor`, `low`, `high`), and"
-            " `than` what; the `worst_size_bytes`, whose `algorithm` is as fast if it is `forced`,"
-            " in which `part` of the time",
+            " `sizes` that every launch shows: how many times as long (`factor`, `low`, `high`),"
+            " and `than` what; the `worst_size_bytes`, whose `algorithm` is as fast if it is"
+            " `forced`, in which `part` of the time",
         ),
         Kind(
             "prediction_gap",
