@@ -87,7 +87,14 @@ def on_page_markdown(markdown: str, **_: Any) -> str:
         "footer of a record": lambda: _record_part(Footer),
         "searches of a record": lambda: _record_part(_part_in(Footer, "switches")),
     }
-    return re.sub("<!-- table: (.*?) -->", lambda name: "\n".join(tables[name[1]]()), markdown)
+
+    def table(comment: re.Match[str]) -> str:
+        name = comment[1]
+        if name.endswith(".md"):  # what a benchmark printed
+            return (ROOT / name).read_text(encoding="utf-8")
+        return "\n".join(tables[name]())
+
+    return re.sub("<!-- table: (.*?) -->", table, markdown)
 
 
 def _table(headings: Iterable[str], rows: Iterable[Iterable[object]]) -> Iterator[str]:
