@@ -64,8 +64,9 @@ def explain(
         magnitude
             Relative change of time, from the bisection if there is one, otherwise from the sweep.
         cause, value, status, reason
-            The most likely setting, its value, `confirmed`, `suspected` or `refuted` (or `unknown`,
-            without a cause), and one sentence. Only an intervention can confirm a cause.
+            The most likely setting and its value (null without a cause); `confirmed`, `governed`,
+            `suspected`, `refuted`, `none` or `unknown`; and one sentence. Only an intervention can
+            confirm a cause.
         origin
             As from `detect`: a guess at the origin of the step in the sweep, if it also holds
             between exactly these two sizes; null for a `protocol_switch`.
