@@ -68,7 +68,7 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 
 def on_page_markdown(markdown: str, **_: Any) -> str:
-    """Fill in the tables of a page, each where a comment names it. MkDocs calls this."""
+    """Fill in the tables of a page, each in place of a link to its source. MkDocs calls this."""
     tables = {
         "fields of a finding": _fields,
         "kinds of findings": _kinds,
@@ -88,13 +88,13 @@ def on_page_markdown(markdown: str, **_: Any) -> str:
         "searches of a record": lambda: _record_part(_part_in(Footer, "switches")),
     }
 
-    def table(comment: re.Match[str]) -> str:
-        name = comment[1]
-        if name.endswith(".md"):  # what a benchmark printed
-            return (ROOT / name).read_text(encoding="utf-8")
+    def table(link: re.Match[str]) -> str:
+        name, source = link[1], link[2].lstrip("./")
+        if source.endswith(".md"):  # what a benchmark printed
+            return (ROOT / source).read_text(encoding="utf-8")
         return "\n".join(tables[name]())
 
-    return re.sub("<!-- table: (.*?) -->", table, markdown)
+    return re.sub(r"^\[Table: (.*?)\]\((.*?)\)$", table, markdown, flags=re.MULTILINE)
 
 
 def _table(headings: Iterable[str], rows: Iterable[Iterable[object]]) -> Iterator[str]:
