@@ -757,7 +757,7 @@ def test_old_samples_go_and_curves_stay(tmp_path: Path, switchpoint: Callable[..
 
     assert "1 batches without samples older than 30 days (1 runs), 1 files removed" in result.output
     assert set(store.read().samples["run_id"]) == {f"{2:032x}"}
-    assert f"{url}: the samples of 1 runs were removed" in store.read().not_taken
+    assert f"{url}: the samples of 1 run were removed" in store.read().not_taken
     pd.testing.assert_frame_equal(store.curves(), points)
 
 
