@@ -10,9 +10,11 @@ from __future__ import annotations
 import functools
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 import typer.testing
+from xdist.scheduler import LoadScopeScheduling
 
 MARKERS = {
     "cluster": "needs a testbed or runs ReFrame",
@@ -33,12 +35,14 @@ FIXTURES = {
     "wheel": "build",
 }
 
-#: What one test at a time may have: these are run by one process, beside others that need less.
-ONE_AT_A_TIME = ("browser", "spack")
-
-#: Folders all of whose tests need the same. What is made for a file of them takes long, so one
-#: process runs all of a file's tests.
+#: Folders all of whose tests need the same.
 FOLDERS = {"checks": "cluster", "testbed": "cluster"}
+
+#: Folders in which one process runs all tests of a file, since what they share takes long to make.
+BY_FILE = ("analysis", "checks", "fuzz", "setup", "testbed")
+
+#: Folders of which one process runs all tests: they need what only one test at a time may have.
+ONE_AT_A_TIME = {"docs": "browser", "report": "browser", "spack": "spack"}
 
 TESTS = Path(__file__).parent
 
@@ -62,8 +66,22 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         needed |= {FOLDERS[part] for part in item.path.relative_to(TESTS).parts if part in FOLDERS}
         for name in sorted(needed):
             item.add_marker(name)
-        for name in ONE_AT_A_TIME:
-            if item.get_closest_marker(name):
-                item.add_marker(pytest.mark.xdist_group(name))
-        if FOLDERS.keys() & {*item.path.relative_to(TESTS).parts}:
-            item.add_marker(pytest.mark.xdist_group(item.path.name))
+
+
+class Together(LoadScopeScheduling):
+    """Lets one process run tests that share what takes long to make.
+
+    The groups of xdist 3.8 have no effect with pytest 9.
+    """
+
+    def _split_scope(self, nodeid: str) -> str:
+        """Return the name of the tests that one process runs: a folder, a file, or a test alone."""
+        path = nodeid.partition("::")[0]
+        folder = Path(path).parent.name
+        return ONE_AT_A_TIME.get(folder, path if folder in BY_FILE else nodeid)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Together:
+    """Divide the tests between processes."""
+    return Together(config, log)

@@ -112,7 +112,6 @@ def compile_actionlint(folder: Path) -> Path:
     return folder / "bin/actionlint"
 
 
-@pytest.mark.xdist_group("actionlint")
 @pytest.mark.parametrize(
     "workflow", [EXAMPLES / "github-actions.yml", ROOT / ".github/workflows/test.yml"], ids=str
 )
@@ -120,7 +119,6 @@ def test_the_workflows_expressions_are_right(actionlint: list[object], workflow:
     assert lint(*actionlint, workflow) == ""
 
 
-@pytest.mark.xdist_group("actionlint")
 def test_a_wrong_expression_of_a_workflow_is_found(
     tmp_path: Path, actionlint: list[object]
 ) -> None:
