@@ -18,18 +18,18 @@ SHORT = (
 @pytest.fixture(scope="module")
 def session(cluster, tmp_path_factory):
     """One session over the network path of one node, with both MPIs."""
-    return run_checks(cluster, tmp_path_factory.mktemp("zoom"))
+    collective = "CollectiveZoom.*%placement=one_node_network.*%operation=allreduce$"
+    return run_checks(cluster, tmp_path_factory.mktemp("zoom"), "-n", collective)
 
 
 def run_checks(cluster, prefix, *words):
-    """Sweep, zoom and proof over the network path of one node."""
+    """Sweep, zoom and proof over the network path of one node, and more that the words choose."""
     process = start_reframe(
         cluster,
         prefix,
         *("-c", str(ROOT / "checks/pingpong.py"), "-c", str(ROOT / "checks/zoom.py")),
         *("-c", str(ROOT / "checks/collectives.py"), "-r"),
         *("-n", "PingPong(Zoom|Proof).*%placement=one_node_network$"),
-        *("-n", "CollectiveZoom.*%placement=one_node_network.*%operation=allreduce$"),
         *SHORT,
         *words,
         site="site-configs/testbed/settings.py",
@@ -103,16 +103,24 @@ def test_a_size_that_ucx_computes_is_governed_and_not_confirmed(session):
     assert found["cause"] in {"UCX_TCP_TX_SEG_SIZE", "UCX_RNDV_THRESH"}
 
 
-def test_a_record_is_kept_whatever_becomes_of_the_checks_that_follow(cluster, tmp_path):
-    session = run_checks(cluster, tmp_path, "-p", "openmpi", "-S", "PingPongZoom.num_tasks=3")
-    (zoom,) = [case for case in session.testcases if case["name"].startswith("PingPongZoom")]
-    assert zoom["result"] == "fail", session.output
-    assert len(records(session, "openmpi", "PingPongSweep")) == 1
-    assert not records(session, "openmpi", "PingPongZoom")
+@pytest.fixture(scope="module")
+def wrong(cluster, tmp_path_factory):
+    """A session with a zoom that cannot start, and a proof of a setting that does not exist."""
+    words = ("-S", "PingPongZoom.num_tasks=3", "-S", "PingPongProof.setting=NO_SUCH")
+    return run_checks(cluster, tmp_path_factory.mktemp("wrong"), "-p", "openmpi", *words)
 
 
-def test_a_setting_that_the_run_does_not_list_is_refused_in_one_line(cluster, tmp_path):
-    session = run_checks(cluster, tmp_path, "-p", "openmpi", "-S", "PingPongProof.setting=NO_SUCH")
-    (proof,) = [case for case in session.testcases if case["name"].startswith("PingPongProof")]
-    assert proof["result"] == "fail", session.output
-    assert "the run lists no setting 'NO_SUCH' with a size" in session.output
+def result_of(session, check):
+    (case,) = [case for case in session.testcases if case["name"].startswith(check)]
+    return case["result"]
+
+
+def test_a_record_is_kept_whatever_becomes_of_the_checks_that_follow(wrong):
+    assert result_of(wrong, "PingPongZoom") == "fail", wrong.output
+    assert len(records(wrong, "openmpi", "PingPongSweep")) == 1
+    assert not records(wrong, "openmpi", "PingPongZoom")
+
+
+def test_a_setting_that_the_run_does_not_list_is_refused_in_one_line(wrong):
+    assert result_of(wrong, "PingPongProof") == "fail", wrong.output
+    assert "the run lists no setting 'NO_SUCH' with a size" in wrong.output
