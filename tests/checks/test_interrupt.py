@@ -41,7 +41,7 @@ def wait_until(holds, seconds):
     while not holds():
         if time.monotonic() > deadline:
             return False
-        time.sleep(0.2)
+        time.sleep(0.5)
     return True
 
 
