@@ -287,6 +287,15 @@ def test_what_is_wrong_in_the_settings_is_one_line(
     assert re.match(r"site/settings\.py(:\d+)?: ", matching[0])
 
 
+def test_why_a_compiler_does_not_compile_mpi_is_its_error_and_not_its_last_line(
+    machine: Machine, problems: Callable[[], list[str]]
+) -> None:
+    error = "<stdin>:1:10: fatal error: mpi.h: No such file or directory"
+    machine.program("mpicc", f"printf '%s\n' '{error}' 'compilation terminated.' >&2; exit 1")
+
+    assert [line for line in problems() if f"'mpicc' does not compile MPI: {error}; name" in line]
+
+
 def test_all_problems_are_found_at_once(
     machine: Machine, problems: Callable[[], list[str]]
 ) -> None:

@@ -112,7 +112,7 @@ def _ask(lines: Iterable[str], cc: str, modules: list[str]) -> Compiler:
     if done.returncode != 0:
         return Compiler(
             path,
-            problem=f"'{cc}' does not compile MPI: {_last_line(done.stderr)}",
+            problem=f"'{cc}' does not compile MPI: {_error_line(done.stderr)}",
             fix="name the MPI's own compiler wrapper",
         )
     return Compiler(path, mpi_in(done.stdout))
@@ -136,6 +136,11 @@ def _bash(lines: Iterable[str]) -> subprocess.CompletedProcess[str]:
 
 def _module(named: str | Mapping[str, Any]) -> dict[str, Any]:
     return {"name": named} if isinstance(named, str) else dict(named)
+
+
+def _error_line(text: str) -> str:
+    """Return the first line with the word "error"; what comes after it says only that it ends."""
+    return next((line.strip() for line in text.splitlines() if "error" in line), _last_line(text))
 
 
 def _last_line(text: str) -> str:
