@@ -545,7 +545,8 @@ REFUSED = [
         "the parent of rank 1 of the tree is 1, which is no lower rank",
     ),
     (["alltoall", "--placement", NEAR, "--ranks", "6", "--mode", "pairwise"], "power of two"),
-    (["alltoall", "--placement", NEAR, "--option", "packets=3"], "'packets=3' is not NAME=VALUE"),
+    (["alltoall", "--placement", NEAR, "--option", "packets=3"], "'packets' is not known; use"),
+    (["alltoall", "--placement", NEAR, "--option", "packet"], "'packet' is not NAME=VALUE"),
     (["alltoall", "--placement", NEAR, "--option", "packet=big"], "'big' is not a possible number"),
     (["ring", "--placement", NEAR, "--option", "serial=101"], "'101' is not a possible number"),
     (["ring", "--placement", NEAR, "--option", "grain=-1"], "'-1' is not a possible number"),
@@ -818,6 +819,18 @@ def test_the_command_compares_with_a_store(
     [point] = content["points"]
     assert point["measured_us"] > point["predicted_us"]
     assert [finding["kind"] for finding in content["findings"]] == ["prediction_gap"]
+
+
+def test_a_warning_that_import_printed_is_not_printed_again(
+    model_file: Path, tmp_path: Path, switchpoint: Run
+) -> None:
+    measured = rings(1.0)
+    measured.runs["warnings"] = "run 00000000: shortened"
+    Store(tmp_path / "store").add(measured)
+
+    printed = switchpoint("model", "predict", model_file, "ring", "--against", tmp_path / "store")
+
+    assert (printed.exit_code, printed.stderr) == (0, "")
 
 
 def test_a_run_with_an_option_that_no_kernel_takes_is_left_out_with_a_warning(

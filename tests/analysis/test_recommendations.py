@@ -612,13 +612,16 @@ def test_what_wins_is_confirmed_and_what_does_not_is_withdrawn() -> None:
 
 
 def test_the_command_says_so_in_words(model_file: Path, tmp_path: Path, switchpoint: Run) -> None:
-    Store(tmp_path / "store").add(launches({65536: 1.0, MIB: 2.5}))
+    checked = launches({65536: 1.0, MIB: 2.5})
+    checked.runs["warnings"] = "run 00000000: shortened"
+    Store(tmp_path / "store").add(checked)
     words = ["model", "recommend", model_file, "--placement", FAR, "--nodes", 4, "--about",
              "broadcast", "--sizes", "64K,1M", "--checked", tmp_path / "store"]  # fmt: skip
     printed = switchpoint(*words)
     content = json.loads(switchpoint(*words, "--json").stdout)
 
     assert printed.exit_code == 0, printed.output
+    assert printed.stderr == ""  # `import` printed the warning
     assert "withdrawn: broadcast of 64 KiB by 4 ranks is not faster" in printed.stdout
     assert "confirmed: broadcast of 1 MiB by 4 ranks is 2.50 times faster" in printed.stdout
     assert [row["checked"]["verdict"] for row in content["algorithms"]] == [

@@ -83,11 +83,13 @@ def newest_records(
     return found
 
 
-def load_from(place: str) -> Measurements:
-    """Return all runs of a store, which is a URL or a folder, or of another file or folder."""
+def load_from(place: str) -> tuple[Measurements, list[str]]:
+    """Return all runs of a store, a file or a folder, and the warnings to print."""
     path = Path(place)
     is_store = "://" in place or (path / "runs").is_dir()
-    return load_all(None if is_store else [path], place)
+    files = None if is_store else [path]
+    measurements = load_all(files, place)
+    return measurements, fresh_warnings(measurements, files)
 
 
 def store_of(files: list[Path] | None, store: str) -> Store | None:

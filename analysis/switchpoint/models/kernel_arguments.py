@@ -80,10 +80,10 @@ def options_from(words: Sequence[str]) -> Options:
     for word in words:
         name, equals, value = word.partition("=")
         name = name.replace("-", "_")
-        if name not in _NAMES or not equals:
-            raise InputError(
-                "--option", f"'{word}' is not NAME=VALUE; the names are {', '.join(_NAMES)}"
-            )
+        if not equals:
+            raise InputError("--option", f"'{word}' is not NAME=VALUE")
+        if name not in _NAMES:
+            raise InputError("--option", f"'{name}' is not known; use one of {', '.join(_NAMES)}")
         try:
             known[name] = _value(name, value)
         except ValueError:

@@ -187,7 +187,7 @@ def export(
 
 def _beside_measured(model: SiteModel, kernel: str, against: str, within: str) -> Result:
     """Return predictions beside measurements."""
-    measurements = load_from(against)
+    measurements, warnings = load_from(against)
     from switchpoint.models.gaps import compare_with
     from switchpoint.models.kernel_arguments import options_by_run
     from switchpoint.reporting.json import beside_measured_as_json
@@ -197,5 +197,5 @@ def _beside_measured(model: SiteModel, kernel: str, against: str, within: str) -
     return Result(
         lambda: print_comparison(comparison),
         lambda: beside_measured_as_json(comparison),
-        warnings=[*measurements.warnings, *options_by_run(measurements)[1]],
+        warnings=[*warnings, *options_by_run(measurements)[1]],
     )

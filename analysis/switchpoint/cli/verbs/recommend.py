@@ -135,9 +135,8 @@ def recommend(
     if checked is not None:
         from switchpoint.models.checked import check_advice
 
-        measurements = load_from(checked)
+        measurements, warnings = load_from(checked)
         recommendation = check_advice(recommendation, measurements, checked, mpich_library)
-        warnings = measurements.warnings
     written = []
     if write is not None:
         written = write_advice(recommendation, write, mpich_library, _names(hosts), force=force)
