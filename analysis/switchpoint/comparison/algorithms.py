@@ -56,7 +56,7 @@ RESULTS = [
 
 
 @dataclass(frozen=True)
-class _Race:
+class Race:
     """One choice beside its algorithms, by algorithm and size.
 
     Attributes
@@ -65,6 +65,8 @@ class _Race:
         Bytes, ascending.
     names : list of str
         The algorithms.
+    runs : list of str
+        The launches.
     slower : array of float, shape (launches, algorithms, sizes)
         The logarithm of the choice's time over the algorithm's, the median over visits; NaN where
         a launch did not measure it.
@@ -74,6 +76,7 @@ class _Race:
 
     sizes: np.ndarray[Any, np.dtype[np.int64]]
     names: list[str]
+    runs: list[str]
     slower: Floats
     error: Floats
 
@@ -84,6 +87,15 @@ class _Race:
         within = np.nanmean(self.error**2, axis=0)
         between = np.nanvar(self.slower, axis=0) * launches / np.maximum(launches - 1, 1)
         return mean, np.sqrt(np.maximum(within, between) / launches)
+
+    def each_launch(self) -> tuple[Floats, Floats]:
+        """Return the bounds between which each launch lies with its error.
+
+        They hold for all algorithms of a size together (95 %).
+        """
+        z = stats.norm.ppf(1 - 0.025 / len(self.names))
+        low = np.nanmin(self.slower - z * self.error, axis=0)
+        return low, np.nanmax(self.slower + z * self.error, axis=0)
 
 
 def algorithms(measurements: Measurements) -> pd.DataFrame:
@@ -120,22 +132,33 @@ def algorithms(measurements: Measurements) -> pd.DataFrame:
     """
     tables = [
         _table(race).assign(**identity, ranks=ranks, launches=len(race.slower))
-        for identity, ranks, race in _races(measurements)
+        for identity, ranks, race in races(measurements)
     ]
-    if not tables:
+    table = pd.concat(tables, ignore_index=True)
+    table["fastest"] = table["fastest"].astype(object).where(table["fastest"].notna(), None)
+    return table[[*(name for name in table if name not in RESULTS), *RESULTS]]
+
+
+def races(measurements: Measurements) -> list[tuple[dict[str, Any], int, Race]]:
+    """Return the identity of each choice, its number of ranks, and its race with its algorithms.
+
+    Raises
+    ------
+    InputError
+        If no run measured algorithms beside the library's choice.
+    """
+    found = [*_races(measurements)]
+    if not found:
         raise InputError(
             "algorithms",
             "no run measured a collective's algorithms beside the library's choice; run"
             " `reframe -t collectives -S algorithms=all`, or a kernel such as allreduce with"
             " --algorithms all, and import its records",
         )
-    table = pd.concat(tables, ignore_index=True)
-    table["fastest"] = table["fastest"].astype(object).where(table["fastest"].notna(), None)
-    return table[[*(name for name in table if name not in RESULTS), *RESULTS]]
+    return found
 
 
-def _races(measurements: Measurements) -> Iterator[tuple[dict[str, Any], int, _Race]]:
-    """Yield the identity of each choice, its number of ranks, and its comparison."""
+def _races(measurements: Measurements) -> Iterator[tuple[dict[str, Any], int, Race]]:
     samples = measurements.samples
     modes = [*samples["mode"].dropna().unique()] if "mode" in samples else []
     parts = {mode: str(mode).partition(_OF) for mode in modes}
@@ -169,7 +192,7 @@ def _races(measurements: Measurements) -> Iterator[tuple[dict[str, Any], int, _R
             yield identity, ranks, race
 
 
-def _race(visits: pd.DataFrame) -> _Race | None:
+def _race(visits: pd.DataFrame) -> Race | None:
     """Compare the visits of a choice with those of its algorithms in the same pass."""
     times = visits.pivot_table(
         index=["run_id", "size_bytes", "pass"], columns="algorithm", values="log_time",
@@ -193,10 +216,11 @@ def _race(visits: pd.DataFrame) -> _Race | None:
     usual = np.nanmedian(scatter, axis=2, keepdims=True)
     visited = np.maximum(cube(by_size.count()), 1)
     error = SD_PER_MAD * np.sqrt((scatter**2 + usual**2) / 2) * np.sqrt(np.pi / 2 / visited)
-    return _Race(sizes.sort_values().to_numpy(), [*map(str, median.columns)], cube(median), error)
+    names, launches = ([*map(str, index)] for index in (median.columns, runs))
+    return Race(sizes.sort_values().to_numpy(), names, launches, cube(median), error)
 
 
-def _table(race: _Race) -> pd.DataFrame:
+def _table(race: Race) -> pd.DataFrame:
     """Return a row for each size."""
     probability = _probabilities(race)
     names = [*race.names, ANOTHER]
@@ -211,7 +235,7 @@ def _table(race: _Race) -> pd.DataFrame:
     return pd.DataFrame(rows | _fastest(race))
 
 
-def _probabilities(race: _Race) -> Floats:
+def _probabilities(race: Race) -> Floats:
     """Return the probability of each algorithm, and of another one, at each size."""
     slower, error = race.together()
     scale = np.hypot(error, _WAY)
@@ -237,11 +261,9 @@ def _step(first: Floats, octaves: float) -> Floats:
     return np.asarray(np.log(kept * np.eye(len(first)) + (1 - kept) * np.exp(first)))
 
 
-def _fastest(race: _Race) -> dict[str, Any]:
+def _fastest(race: Race) -> dict[str, Any]:
     """Return the algorithm that is surely faster than the choice in every launch, and the loss."""
-    z = stats.norm.ppf(1 - 0.025 / len(race.names))
-    low = np.nanmin(race.slower - z * race.error, axis=0)
-    high = np.nanmax(race.slower + z * race.error, axis=0)
+    low, high = race.each_launch()
     mean, _ = race.together()
     repeated = len(race.slower) >= _FEWEST_LAUNCHES
     sure = np.where((low > _WAY) & repeated, mean, -np.inf)

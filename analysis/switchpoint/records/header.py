@@ -55,6 +55,7 @@ class _Kernel(Part):
 class _Plan(Part):
     seed: int | None = None
     modes: list[str] = []
+    algorithms: dict[str, int] = {}
     sizes_bytes: list[int] = []
     passes: int | None = None
     samples_per_pass: int | None = None
