@@ -47,7 +47,7 @@ QUICK = [
     *("--mode=library", "--samples=1", "--block-time=0", "--warmup=1"),
     *("--time-budget=240", "--quiet"),
 ]
-PASSES = 5
+PASSES = 9
 
 TUNED, MEANS = "tune", "smallest mean"
 

@@ -12,7 +12,15 @@ import numpy as np
 import pandas as pd
 import pytest
 from rules_in_files import chosen, selected
-from switchpoint import InputError, Measurements, Store, check_tuning, tune, write_tuning
+from switchpoint import (
+    InputError,
+    Measurements,
+    Store,
+    check_tuning,
+    read_files,
+    tune,
+    write_tuning,
+)
 from switchpoint.models.rules_files import read_rules
 from switchpoint.tables.columns import MEASURES, RUN_COLUMNS
 from switchpoint.tuning.facts import Tuning, read_tuning
@@ -490,3 +498,47 @@ def test_text_from_records_stays_in_its_comment(tmp_path: Path) -> None:
 
     assert "X" not in read_rules(tmp_path).variables
     assert all("\nexport" not in path.read_text() for path in written)
+
+
+# What was recorded on four nodes with links of 100 Mbit/s (bench/tune.py).
+
+RECORDS = Path(__file__).parent / "records" / "rules"
+
+
+def recorded(folder: str) -> Measurements:
+    """Read launches of a broadcast and an allgather with Open MPI 4.1.4."""
+    found = read_files([RECORDS / folder]).measurements
+    assert found is not None
+    return found
+
+
+def relabelled(found: Measurements, digest: str, sides: Mapping[str, str]) -> Measurements:
+    """Return the launches with the rules of a folder; `sides` says which label becomes which."""
+    label = found.samples["rules"].astype(str).map(sides)
+    digests = label.map({"recommended": digest})
+    samples = found.samples.assign(rules=label, rules_digest=digests)
+    return Measurements(samples, found.runs)
+
+
+SAME = {"recommended": "recommended", "default": "default"}
+SWAPPED = {"recommended": "default", "default": "recommended"}
+
+
+@pytest.mark.parametrize(("sides", "wins"), [(SAME, True), (SWAPPED, False)])
+def test_recorded_rules_are_confirmed_and_the_wrong_way_round_withdrawn(
+    tmp_path: Path, sides: Mapping[str, str], wins: bool
+) -> None:
+    tuning = tune(recorded("races"))
+    write_tuning(tuning, tmp_path)
+    winners = {group.kernel: group.winners for group in tuning.groups}
+
+    assert {(one.size_bytes, one.algorithm) for one in winners["allgather"]} == {
+        (128 * KIB, "ring"), (256 * KIB, "ring"),
+    }  # fmt: skip
+    assert [(one.algorithm, one.number) for one in winners["broadcast"]] == [
+        ("split_binary_tree", 4)
+    ]
+    fresh_launches = relabelled(recorded("fresh"), read_rules(tmp_path).digest, sides)
+    checked = check_tuning(tmp_path, fresh_launches)
+    assert [one.withdrawn for group in checked.groups for one in group.winners] == [not wins] * 3
+    assert bool(checked.rules()) is wins

@@ -46,6 +46,9 @@ _FREEDOM = 4
 #: A launch may be slow as a whole with one communicator: one alone does not show what is faster.
 _FEWEST_LAUNCHES = 2
 
+#: The probability that a size's algorithms are not within their bounds.
+_RISK = 0.05
+
 #: The name of an algorithm that was not measured.
 ANOTHER = "another"
 
@@ -88,12 +91,9 @@ class Race:
         between = np.nanvar(self.slower, axis=0) * launches / np.maximum(launches - 1, 1)
         return mean, np.sqrt(np.maximum(within, between) / launches)
 
-    def each_launch(self) -> tuple[Floats, Floats]:
-        """Return the bounds between which each launch lies with its error.
-
-        They hold for all algorithms of a size together (95 %).
-        """
-        z = stats.norm.ppf(1 - 0.025 / len(self.names))
+    def each_launch(self, risk: float) -> tuple[Floats, Floats]:
+        """Return the bounds between which each launch lies with its error, but for some risk."""
+        z = stats.norm.ppf(1 - risk / 2)
         low = np.nanmin(self.slower - z * self.error, axis=0)
         return low, np.nanmax(self.slower + z * self.error, axis=0)
 
@@ -263,7 +263,7 @@ def _step(first: Floats, octaves: float) -> Floats:
 
 def _fastest(race: Race) -> dict[str, Any]:
     """Return the algorithm that is surely faster than the choice in every launch, and the loss."""
-    low, high = race.each_launch()
+    low, high = race.each_launch(_RISK / len(race.names))
     mean, _ = race.together()
     repeated = len(race.slower) >= _FEWEST_LAUNCHES
     sure = np.where((low > _WAY) & repeated, mean, -np.inf)

@@ -26,6 +26,10 @@ LEAST_GAIN = 0.05
 #: Fewer launches say too little about how launches differ.
 LEAST_LAUNCHES = 3
 
+#: The probability that a launch is not within its bounds. All launches have to agree, so that many
+#: algorithms need no smaller one.
+_RISK = 0.05
+
 #: The names of the operations in Open MPI's variables, where the kernel has another one.
 _OPEN_MPI_NAMES = {"broadcast": "bcast", "reduce_scatter": "reduce_scatter_block"}
 
@@ -54,7 +58,7 @@ def tune(
         least three of each collective and number of ranks. They took turns, so the library's own
         choice is always in the race.
     least_gain
-        An algorithm wins if every launch, with its error, gains more.
+        An algorithm wins if every launch gains more, with its error (95 %).
     **place
         `mpi`, `placement`, `environ`, `site`, `partition` of the runs to use, if there are several.
 
@@ -171,7 +175,7 @@ def _group(
     layout = layout_of(headers[0])
     ranks = len(layout.nodes)
     can_win = np.array([can_have_rule(library, kernel, name, ranks) for name in race.names])
-    low, high = race.each_launch()
+    low, high = race.each_launch(_RISK)
     mean, _ = race.together()
     enough = np.sum(~np.isnan(race.slower), axis=0) >= LEAST_LAUNCHES
     sure = enough & (low > np.log1p(least_gain))
