@@ -583,6 +583,16 @@ def test_what_wins_is_confirmed_and_what_does_not_is_withdrawn() -> None:
     assert chosen(text, 7, 4, MIB)[0] == 3
 
 
+def test_if_all_is_withdrawn_the_files_that_were_written_set_nothing(tmp_path: Path) -> None:
+    write_advice(advised(), tmp_path)
+    found = check_advice(advised(), launches({65536: 0.9, MIB: 0.9}))
+
+    assert write_advice(found, tmp_path / "new") == []
+    assert write_advice(found, tmp_path)
+    assert read_rules(tmp_path).variables == {}
+    assert chosen((tmp_path / "openmpi-rules.conf").read_text(), 7, 4, MIB) == (0, 0)
+
+
 def test_the_command_says_so_in_words(model_file: Path, tmp_path: Path, switchpoint: Run) -> None:
     Store(tmp_path / "store").add(launches({65536: 1.0, MIB: 2.5}))
     words = ["model", "recommend", model_file, "--placement", FAR, "--nodes", 4, "--about",

@@ -55,6 +55,9 @@ def write_advice(
     for advice in recommendation.maps:
         if advice.best_map is not None and advice.winner == "several nodes":
             files |= map_files(advice.best_map, hosts)
+    without_rules = recommendation.library.without_rules
+    if not files and any((folder / name).exists() for name in without_rules):
+        files = dict(without_rules)  # what was written before no longer holds
     if not files:
         return []
     return write_rules(folder, files, by="model recommend", force=force)

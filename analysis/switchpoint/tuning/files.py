@@ -4,24 +4,17 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import groupby
 from pathlib import Path
 
 from switchpoint.errors import InputError
 from switchpoint.models.libraries import mpich, open_mpi
+from switchpoint.models.libraries.library import Library
 from switchpoint.models.recommend import LIBRARIES
 from switchpoint.models.rules_folder import write_rules
 from switchpoint.tables.units import range_text, significant, significant_range
 from switchpoint.tuning.facts import FILE, Group, Tuning, Winner, to_text
-
-#: The files of a library when no rule is left.
-_EMPTY = {
-    open_mpi.OPEN_MPI.name: {
-        open_mpi.RULES_FILE: open_mpi.rules_text({}), open_mpi.SETTINGS_FILE: "",
-    },
-    mpich.MPICH.name: {mpich.SELECTION_FILE: "{}\n", mpich.SETTINGS_FILE: ""},
-}  # fmt: skip
 
 _REDUCTIONS = {"allreduce", "reduce", "reduce_scatter"}
 
@@ -58,9 +51,10 @@ def write_tuning(
         `mpich_library` is needed.
     """
     folder = Path(folder)
-    files = _EMPTY[tuning.library]
+    library = LIBRARIES[tuning.library]
+    files: Mapping[str, str] = library.without_rules
     if tuning.rules():
-        files = _library_files(tuning, folder, mpich_library)
+        files = _library_files(tuning, library, folder, mpich_library)
     facts = f"{folder.resolve()}/{FILE}"
     return write_rules(
         folder,
@@ -72,10 +66,9 @@ def write_tuning(
 
 
 def _library_files(
-    tuning: Tuning, folder: Path, mpich_library: str | os.PathLike[str] | None
+    tuning: Tuning, library: Library, folder: Path, mpich_library: str | os.PathLike[str] | None
 ) -> dict[str, str]:
     rules, where = tuning.rules(), str(folder.resolve())
-    library = LIBRARIES[tuning.library]
     if library is not mpich.MPICH:
         return {} if library.files is None else library.files(rules, where)
     if mpich_library is None:

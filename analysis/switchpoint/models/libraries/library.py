@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from switchpoint.tables.units import size_text
 
@@ -96,6 +96,8 @@ class Library:
         argument is the folder in which they will be.
     operations : set of str
         Those for which its files can have rules.
+    without_rules : mapping
+        The text of each file, by its name, if there is no rule: nothing is set.
     """
 
     name: str
@@ -103,3 +105,4 @@ class Library:
     default: Callable[[str, Group, int, str], Choice | None]
     files: Callable[[Rules, str], dict[str, str]] | None
     operations: frozenset[str] = frozenset()
+    without_rules: Mapping[str, str] = field(default_factory=dict)

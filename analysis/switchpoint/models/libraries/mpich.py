@@ -224,4 +224,5 @@ MPICH = Library(
     _default,
     lambda rules, folder: files(rules, folder, None),
     frozenset(_NAMES),
+    {SELECTION_FILE: "{}\n", SETTINGS_FILE: ""},
 )

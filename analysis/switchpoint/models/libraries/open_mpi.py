@@ -170,4 +170,5 @@ OPEN_MPI = Library(
     _default,
     _files,
     frozenset(_IDS),
+    {RULES_FILE: rules_text({}), SETTINGS_FILE: ""},
 )
