@@ -36,7 +36,7 @@ from switchpoint.models.rules_files import (
 )
 from switchpoint.tuning.facts import Group, Tuning, Winner
 from switchpoint.tuning.files import comments
-from switchpoint.tuning.tune import LEAST_LAUNCHES, as_written, can_have_rule
+from switchpoint.tuning.tune import LEAST_LAUNCHES, as_written, why_no_rule
 
 SHAPE = ROOT / "bench" / "shapes" / "slow-links.yaml"
 NODES = 4
@@ -140,7 +140,9 @@ def by_means(tuning: Tuning, measurements: Measurements) -> Tuning:
         samples = measurements.samples
         samples = samples[samples["run_id"].isin(runs)]
         means = samples.groupby(["mode", "size_bytes"], observed=True)["time_us"].mean().unstack(0)
-        names = [one for one in race.names if can_have_rule(library, group_kernel, one, ranks)]
+        names = [
+            one for one in race.names if not why_no_rule(library, group_kernel, one, ranks, True)
+        ]
         if not names:
             continue
         best = means[[f"library:{name}" for name in names]].idxmin(axis=1)
@@ -186,7 +188,7 @@ def examine(site: Site, operations: list[str], launches: int, minutes: float) ->
     site.folder.mkdir(parents=True)
     begin = time.monotonic()
     measured = site.race(operations, launches, minutes / 2)
-    tunings = {TUNED: tune(measured)}
+    tunings = {TUNED: tune(measured, commutative=True)}
     tunings[MEANS] = by_means(tunings[TUNED], measured)
     folders = {}
     for choice, tuning in tunings.items():

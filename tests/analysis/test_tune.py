@@ -37,11 +37,11 @@ SIZES = [KIB * 2**n for n in range(11)]
 OPEN, MPICH = "Open MPI 4.1.4", "MPICH 4.0.2"
 
 #: Of Open MPI's variable for allreduce.
-NUMBERS = {"recursive_doubling": 3, "ring": 4, "chain": 2}
+NUMBERS = {"recursive_doubling": 3, "rabenseifner": 6, "chain": 2}
 
 #: By the library: the algorithm that is faster from 32 KiB to 256 KiB, and others.
 NAMES = {
-    OPEN: ("ring", "recursive_doubling"),
+    OPEN: ("rabenseifner", "recursive_doubling"),
     MPICH: ("reduce_scatter_allgather", "recursive_doubling", "tree"),
 }
 
@@ -126,7 +126,7 @@ def fresh(folder: Path, times_with: Times, *, launches: int = 3, **how: Any) -> 
 
 def won(_mode: str, size: int) -> float:
     """Return the time of the library with good rules."""
-    return times("library:ring", size)
+    return times("library:rabenseifner", size)
 
 
 def library_file(folder: Path) -> Path:
@@ -144,7 +144,7 @@ def test_an_algorithm_wins_where_every_launch_shows_it() -> None:
     [group] = tune(measured()).groups
 
     assert [one.size_bytes for one in group.winners] == [32 * KIB * 2**n for n in range(4)]
-    assert {one.algorithm for one in group.winners} == {"ring"}
+    assert {one.algorithm for one in group.winners} == {"rabenseifner"}
     for one in group.winners:
         assert 1.05 < one.gain_low < 2 < one.gain_high
         assert one.gain == pytest.approx(2, rel=0.05)
@@ -156,7 +156,7 @@ def test_a_rule_holds_for_a_range_of_sizes_and_for_no_other() -> None:
     rules = [(rule.first_size_bytes, rule.choice) for rule in group.rules()]
 
     assert [first for first, _ in rules] == [0, 32 * KIB, 256 * KIB + 1]
-    assert [choice and choice.algorithm.name for _, choice in rules] == [None, "ring", None]
+    assert [choice and choice.algorithm.name for _, choice in rules] == [None, "rabenseifner", None]
 
 
 def test_a_gain_below_the_least_gain_is_no_rule() -> None:
@@ -174,7 +174,10 @@ def test_a_neighbour_keeps_the_algorithm_unless_another_one_is_clearly_faster() 
     """Both are twice as fast as the library; by turns one is faster by 2 %."""
 
     def near(mode: str, size: int) -> float:
-        ahead = {"library:ring": size.bit_length() % 2, "library:recursive_doubling": 1}.get(mode)
+        ahead = {
+            "library:rabenseifner": size.bit_length() % 2,
+            "library:recursive_doubling": 1,
+        }.get(mode)
         return (20 + size / 50) * (2 if ahead is None else 1 - 0.02 * ahead)
 
     [group] = tune(measured(near, noise=0.001)).groups
@@ -195,13 +198,13 @@ def test_open_mpis_file_has_the_rule_and_says_what_was_measured(tmp_path: Path) 
     ]  # fmt: skip
     text = (tmp_path / "openmpi-rules.conf").read_text()
     for size in (32 * KIB, 50_000, 256 * KIB):
-        assert chosen(text, 2, 4, size) == (4, 0)
+        assert chosen(text, 2, 4, size) == (6, 0)
     for ranks, size in ((4, 16 * KIB), (4, 256 * KIB + 1), (3, 64 * KIB), (5, 64 * KIB)):
         assert chosen(text, 2, ranks, size) == (0, 0)
     for file in written[:3]:
         said = file.read_text()
         assert "# Open MPI 4.1.4 on n0, n1, n2, n3 (four_nodes), measured 2026-11-29. " in said
-        assert "# allreduce on 4 ranks, 32,768 to 262,144 B: ring, " in said
+        assert "# allreduce on 4 ranks, 32,768 to 262,144 B: rabenseifner, " in said
         assert "in 3 launches; not checked" in said
     assert read_tuning(tmp_path) == tuning
 
@@ -210,8 +213,22 @@ def test_sizes_are_counted_as_open_mpi_counts_them(tmp_path: Path) -> None:
     write_tuning(tune(measured(kernel="allgather")), tmp_path)
     text = (tmp_path / "openmpi-rules.conf").read_text()
 
-    assert chosen(text, 0, 4, 4 * 32 * KIB) == (4, 0)
+    assert chosen(text, 0, 4, 4 * 32 * KIB) == (6, 0)
     assert chosen(text, 0, 4, 4 * 32 * KIB - 1) == (0, 0)
+
+
+def test_a_rule_that_may_make_results_wrong_has_to_be_asked_for(tmp_path: Path) -> None:
+    measured_ring = measured(modes=("library", "library:ring"))
+    tuning = tune(measured_ring)
+    assert tuning.rules() == {}
+    assert tuning.notes == [
+        "allreduce on 4 ranks: ring has no rule: it gives wrong results if an operation does not"
+        " commute; --commutative says that all do"
+    ]
+
+    write_tuning(tune(measured_ring, commutative=True), tmp_path)
+    said = (tmp_path / "openmpi.env").read_text()
+    assert "reductions whose operation does not commute are WRONG" in said
 
 
 def test_a_chain_has_the_fan_out_that_was_measured(tmp_path: Path) -> None:
@@ -251,12 +268,14 @@ def test_mpichs_file_keeps_calls_for_which_the_algorithm_is_not_made(tmp_path: P
     assert rule["is_op_built_in=yes"]["count<pow2"] == OWN
     fast = {"algorithm=MPIR_Allreduce_intra_reduce_scatter_allgather": {}}
     assert rule["is_op_built_in=yes"]["count=any"] == fast
-    assert tuning.notes == ["allreduce on 4 ranks: a rule of MPICH cannot name tree"]
+    assert tuning.notes == [
+        "allreduce on 4 ranks: tree has no rule: the file of MPICH cannot name it for all calls"
+    ]
 
 
 def test_mpich_has_only_conditions_that_its_file_knows(tmp_path: Path) -> None:
     """It ends the program if an allgather has a condition on the size of a rank's message."""
-    modes = ("library", "library:ring")
+    modes = ("library", "library:rabenseifner")
     tuning = tune(measured(mpi=MPICH, kernel="allgather", modes=modes))
     write_tuning(tuning, tmp_path / "rules", library_file(tmp_path))
     content = json.loads((tmp_path / "rules" / "mpich-selection.json").read_text())
@@ -313,21 +332,21 @@ def test_a_rule_loses_the_sizes_that_do_not_win(tmp_path: Path) -> None:
     write_tuning(tune(measured()), tmp_path)
 
     def partly(_mode: str, size: int) -> float:
-        return times("library" if size == 64 * KIB else "library:ring", size)
+        return times("library" if size == 64 * KIB else "library:rabenseifner", size)
 
     write_tuning(check_tuning(tmp_path, fresh(tmp_path, partly)), tmp_path)
     text = (tmp_path / "openmpi-rules.conf").read_text()
 
     assert chosen(text, 2, 4, 64 * KIB) == (0, 0)
-    assert chosen(text, 2, 4, 32 * KIB) == chosen(text, 2, 4, 128 * KIB) == (4, 0)
-    assert "65,536 B: ring withdrawn: " in (tmp_path / "openmpi.env").read_text()
+    assert chosen(text, 2, 4, 32 * KIB) == chosen(text, 2, 4, 128 * KIB) == (6, 0)
+    assert "65,536 B: rabenseifner withdrawn: " in (tmp_path / "openmpi.env").read_text()
 
 
 def test_what_was_withdrawn_does_not_come_back(tmp_path: Path) -> None:
     write_tuning(tune(measured()), tmp_path)
 
     def partly(_mode: str, size: int) -> float:
-        return times("library" if size == 64 * KIB else "library:ring", size)
+        return times("library" if size == 64 * KIB else "library:rabenseifner", size)
 
     write_tuning(check_tuning(tmp_path, fresh(tmp_path, partly)), tmp_path)
     again = check_tuning(tmp_path, fresh(tmp_path, won))
@@ -345,7 +364,7 @@ def test_the_command_tunes_and_checks(tmp_path: Path, switchpoint: Run) -> None:
     assert tuned.exit_code == 0, tuned.output
     assert "allreduce on 4 ranks, 4 nodes, Open MPI 4.1.4" in tuned.stdout
     lines = [" ".join(line.split()) for line in tuned.stdout.splitlines()]
-    assert any(line.startswith("32,768 to 262,144 B ring ") for line in lines), lines
+    assert any(line.startswith("32,768 to 262,144 B rabenseifner ") for line in lines), lines
     assert f"or: module use {folder}; module load switchpoint-openmpi" in tuned.stdout
 
     Store(tmp_path / "fresh").add(fresh(folder, won))
@@ -355,7 +374,7 @@ def test_the_command_tunes_and_checks(tmp_path: Path, switchpoint: Run) -> None:
     words = ("tune", "--store", tmp_path / "races", "--json")
     content = json.loads(switchpoint(*words).stdout)
     assert content["written"] == []
-    assert [one["algorithm"] for one in content["groups"][0]["winners"]] == ["ring"] * 4
+    assert [one["algorithm"] for one in content["groups"][0]["winners"]] == ["rabenseifner"] * 4
 
 
 def one_line(result: Result) -> str:
@@ -486,7 +505,7 @@ def test_a_folder_without_rules_is_one_line(
 def test_names_that_would_be_more_than_a_name_are_refused(tmp_path: Path) -> None:
     write_tuning(tune(measured()), tmp_path)
     file = tmp_path / "rules.json"
-    file.write_text(file.read_text().replace('"ring"', '"ring\\": {}, \\"x"'))
+    file.write_text(file.read_text().replace('"rabenseifner"', '"ring\\": {}, \\"x"'))
 
     with pytest.raises(InputError, match="algorithm: String should match pattern"):
         read_tuning(tmp_path)

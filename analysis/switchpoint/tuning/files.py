@@ -16,8 +16,6 @@ from switchpoint.models.rules_folder import write_rules
 from switchpoint.tables.units import range_text, significant, significant_range
 from switchpoint.tuning.facts import FILE, Group, Tuning, Winner, to_text
 
-_REDUCTIONS = {"allreduce", "reduce", "reduce_scatter"}
-
 
 def write_tuning(
     tuning: Tuning,
@@ -91,11 +89,13 @@ def comments(tuning: Tuning) -> list[str]:
     found = [line for group in tuning.groups for line in _of_group(group)]
     lines += found or ["No rule: the library's own choice stays everywhere."]
     if tuning.library == open_mpi.OPEN_MPI.name and any(
-        name in _REDUCTIONS for name, _ in tuning.rules()
+        open_mpi.needs_commuting(group.operation, one.algorithm)
+        for group in tuning.groups
+        for one in group.winners
+        if not one.withdrawn
     ):
         lines.append(
-            "Open MPI uses the rules for operations that do not commute, too; some algorithms need"
-            " ones that do."
+            "CAUTION: with these rules, reductions whose operation does not commute are WRONG."
         )
     return lines
 

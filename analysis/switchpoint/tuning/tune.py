@@ -11,7 +11,7 @@ import numpy as np
 from switchpoint.comparison.algorithms import Race, races
 from switchpoint.errors import InputError
 from switchpoint.models.kernels import LIBRARY
-from switchpoint.models.libraries import mpich
+from switchpoint.models.libraries import mpich, open_mpi
 from switchpoint.models.libraries.library import Library
 from switchpoint.models.recommend import LIBRARIES
 from switchpoint.records.rank_layout import layout_of
@@ -47,7 +47,11 @@ _Headers = Sequence[Mapping[str, Any]]
 
 
 def tune(
-    measurements: Measurements, *, least_gain: float = LEAST_GAIN, **place: str | None
+    measurements: Measurements,
+    *,
+    least_gain: float = LEAST_GAIN,
+    commutative: bool = False,
+    **place: str | None,
 ) -> Tuning:
     """Choose for each collective, number of ranks and size the algorithm that surely wins.
 
@@ -59,6 +63,9 @@ def tune(
         choice is always in the race.
     least_gain
         An algorithm wins if every launch gains more, with its error (95 %).
+    commutative
+        Whether programs reduce only with operations that commute, as all built-in ones do. Some of
+        Open MPI's algorithms give wrong results otherwise, and have no rules.
     **place
         `mpi`, `placement`, `environ`, `site`, `partition` of the runs to use, if there are several.
 
@@ -88,7 +95,7 @@ def tune(
         if problem:
             notes.append(f"{kernel} on {ranks} rank{'s'[: ranks != 1]}: {problem}")
         else:
-            groups.append(_group(library, kernel, race, launches, least_gain, notes))
+            groups.append(_group(library, kernel, race, launches, least_gain, commutative, notes))
             headers += launches
     if not groups:
         raise InputError("tune", "; ".join(notes))
@@ -169,19 +176,20 @@ def _problem(library: Library, kernel: str, ranks: int, race: Race) -> str | Non
 
 def _group(
     library: Library, kernel: str, race: Race, headers: _Headers, least_gain: float,
-    notes: list[str],
+    commutative: bool, notes: list[str],
 ) -> Group:  # fmt: skip
     """Return the winners of one collective."""
     layout = layout_of(headers[0])
     ranks = len(layout.nodes)
-    can_win = np.array([can_have_rule(library, kernel, name, ranks) for name in race.names])
+    problems = [why_no_rule(library, kernel, name, ranks, commutative) for name in race.names]
+    can_win = np.array([not problem for problem in problems])
     low, high = race.each_launch(_RISK)
     mean, _ = race.together()
     enough = np.sum(~np.isnan(race.slower), axis=0) >= LEAST_LAUNCHES
     sure = enough & (low > np.log1p(least_gain))
     left_out = np.flatnonzero((sure & ~can_win[:, None]).any(axis=1))
     notes += [
-        f"{kernel} on {ranks} ranks: a rule of {library.name} cannot name {race.names[one]}"
+        f"{kernel} on {ranks} ranks: {race.names[one]} has no rule: {problems[one]}"
         for one in left_out
     ]
     picks = _picks(np.where(sure & can_win[:, None], mean, -np.inf), np.log1p(least_gain))
@@ -232,11 +240,20 @@ def _picks(gains: Floats, least: float) -> Iterator[tuple[int, int]]:
         before = best
 
 
-def can_have_rule(library: Library, kernel: str, name: str, ranks: int) -> bool:
-    """Return whether the library's file can name an algorithm."""
+def why_no_rule(library: Library, kernel: str, name: str, ranks: int, commutative: bool) -> str:
+    """Return why an algorithm can have no rule in the library's file; empty if it can have one."""
+    operation = operation_of(kernel)
     if re.fullmatch(NAME, name) is None:
-        return False
-    return library is not mpich.MPICH or mpich.can_have_rule(operation_of(kernel), name, ranks)
+        return "it is not a name"
+    if library is mpich.MPICH and not mpich.can_have_rule(operation, name, ranks):
+        return f"the file of {library.name} cannot name it for all calls"
+    unsafe = library is open_mpi.OPEN_MPI and open_mpi.needs_commuting(operation, name)
+    if unsafe and not commutative:
+        return (
+                "it gives wrong results if an operation does not commute; --commutative says that"
+                " all do"
+        )
+    return ""
 
 
 def as_written(library: Library, kernel: str, name: str, headers: _Headers) -> tuple[int, int, int]:

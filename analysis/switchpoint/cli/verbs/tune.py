@@ -48,6 +48,14 @@ def command(
             help="An algorithm wins if every launch gains more.",
         ),
     ] = 5,
+    commutative: Annotated[
+        bool,
+        typer.Option(
+            "--commutative",
+            help="Programs reduce only with operations that commute: allow Open MPI's algorithms"
+            " that give wrong results otherwise.",
+        ),
+    ] = False,
     mpi: Annotated[
         str | None, typer.Option("--mpi", metavar="NAME", help="The MPI, if there are several.")
     ] = None,
@@ -93,7 +101,7 @@ def command(
             "mpi": mpi, "placement": placement, "environ": environ, "site": site,
             "partition": partition,
         }  # fmt: skip
-        tuning = tune(measurements, least_gain=least_gain / 100, **place)
+        tuning = tune(measurements, least_gain=least_gain / 100, commutative=commutative, **place)
         folder = output if tuning.rules() else None
     else:
         from switchpoint.tuning.checked import check_tuning

@@ -101,6 +101,26 @@ _IDS = {
 _OF_ALL_RANKS = {ALLGATHER, EXCHANGE, REDUCE_SCATTER}
 
 
+#: Those whose results a rule keeps right if the operation does not commute. Open MPI's own decision
+#: leaves out the others then; a rule does not.
+_IN_ORDER = {
+    ALLREDUCE: {
+        "basic_linear", "nonoverlapping", "recursive_doubling", "rabenseifner", "allgather_reduce",
+    },
+    REDUCE: {"linear", "in-order_binary", "rabenseifner"},
+    REDUCE_SCATTER: {"basic_linear", "recursive_doubling", "recursive_halving", "butterfly"},
+}  # fmt: skip
+
+
+def needs_commuting(operation: str, name: str) -> bool:
+    """Return whether a rule makes reductions wrong whose operation does not commute.
+
+    >>> needs_commuting(ALLREDUCE, "ring"), needs_commuting(BROADCAST, "chain")
+    (True, False)
+    """
+    return operation in _IN_ORDER and name not in _IN_ORDER[operation]
+
+
 def _default(operation: str, group: Group, size_bytes: int, version: str) -> Choice | None:
     """Return the fixed decision; None for other versions, and for the split binary tree."""
     if not version.startswith(_KNOWN):
