@@ -250,8 +250,8 @@ def why_no_rule(library: Library, kernel: str, name: str, ranks: int, commutativ
     unsafe = library is open_mpi.OPEN_MPI and open_mpi.needs_commuting(operation, name)
     if unsafe and not commutative:
         return (
-                "it gives wrong results if an operation does not commute; --commutative says that"
-                " all do"
+            "it gives wrong results if an operation does not commute; --commutative says that"
+            " all do"
         )
     return ""
 

@@ -104,9 +104,7 @@ _OF_ALL_RANKS = {ALLGATHER, EXCHANGE, REDUCE_SCATTER}
 #: Those whose results a rule keeps right if the operation does not commute. Open MPI's own decision
 #: leaves out the others then; a rule does not.
 _IN_ORDER = {
-    ALLREDUCE: {
-        "basic_linear", "nonoverlapping", "recursive_doubling", "rabenseifner", "allgather_reduce",
-    },
+    ALLREDUCE: {"basic_linear", "nonoverlapping", "recursive_doubling", "rabenseifner"},
     REDUCE: {"linear", "in-order_binary", "rabenseifner"},
     REDUCE_SCATTER: {"basic_linear", "recursive_doubling", "recursive_halving", "butterfly"},
 }  # fmt: skip
