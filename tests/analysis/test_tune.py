@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import subprocess
+import warnings
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -184,6 +185,18 @@ def test_a_neighbour_keeps_the_algorithm_unless_another_one_is_clearly_faster() 
 
     assert len(group.winners) == len(SIZES)
     assert len({one.algorithm for one in group.winners}) == 1
+
+
+def test_an_algorithm_that_only_some_launches_measured_needs_three_of_them() -> None:
+    """A loser is left out of later launches."""
+    few = ("library", "library:rabenseifner")
+    first, later = measured(launches=2), measured(launches=3, modes=few, seed=1)
+    slow = measured(launches=1, modes=("library", "library:recursive_doubling"), seed=2)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        [group] = tune(joined(first, later, slow)).groups
+
+    assert {(one.algorithm, one.launches) for one in group.winners} == {("rabenseifner", 5)}
 
 
 # Files.

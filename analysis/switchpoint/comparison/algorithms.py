@@ -7,7 +7,9 @@ that cannot be distinguished from it.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -85,17 +87,27 @@ class Race:
 
     def together(self) -> tuple[Floats, Floats]:
         """Return the mean over launches and its standard error."""
-        launches = np.sum(~np.isnan(self.slower), axis=0)
-        mean = np.nanmean(self.slower, axis=0)
-        within = np.nanmean(self.error**2, axis=0)
-        between = np.nanvar(self.slower, axis=0) * launches / np.maximum(launches - 1, 1)
+        launches = np.maximum(np.sum(~np.isnan(self.slower), axis=0), 1)
+        with _missing():
+            mean = np.nanmean(self.slower, axis=0)
+            within = np.nanmean(self.error**2, axis=0)
+            between = np.nanvar(self.slower, axis=0) * launches / np.maximum(launches - 1, 1)
         return mean, np.sqrt(np.maximum(within, between) / launches)
 
     def each_launch(self, risk: float) -> tuple[Floats, Floats]:
         """Return the bounds between which each launch lies with its error, but for some risk."""
         z = stats.norm.ppf(1 - risk / 2)
-        low = np.nanmin(self.slower - z * self.error, axis=0)
-        return low, np.nanmax(self.slower + z * self.error, axis=0)
+        with _missing():
+            low = np.nanmin(self.slower - z * self.error, axis=0)
+            return low, np.nanmax(self.slower + z * self.error, axis=0)
+
+
+@contextmanager
+def _missing() -> Iterator[None]:
+    """Let what no launch measured be NaN, without a warning."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)
+        yield
 
 
 def algorithms(measurements: Measurements) -> pd.DataFrame:
@@ -213,7 +225,8 @@ def _race(visits: pd.DataFrame) -> Race | None:
 
     # The deviation of few visits is often much too small, so that of all sizes counts as much.
     scatter = cube(slower.sub(median).abs().groupby(of_size).median())
-    usual = np.nanmedian(scatter, axis=2, keepdims=True)
+    with _missing():
+        usual = np.nanmedian(scatter, axis=2, keepdims=True)
     visited = np.maximum(cube(by_size.count()), 1)
     error = SD_PER_MAD * np.sqrt((scatter**2 + usual**2) / 2) * np.sqrt(np.pi / 2 / visited)
     names, launches = ([*map(str, index)] for index in (median.columns, runs))
