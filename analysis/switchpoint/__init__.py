@@ -23,6 +23,7 @@ _HOMES = {
     "algorithms": "comparison.algorithms",
     "bundle": "comparison.bundle",
     "check_advice": "models.checked",
+    "check_tuning": "tuning.checked",
     "claims": "studies.claims",
     "compare": "comparison.compare",
     "summarise": "tables.curves",
@@ -53,6 +54,8 @@ _HOMES = {
     "report": "reporting.pages.report",
     "reproduce": "reproduction.recipe",
     "tools": "comparison.tools",
+    "tune": "tuning.tune",
+    "write_tuning": "tuning.files",
 }
 
 __all__ = sorted(_HOMES)

@@ -58,7 +58,8 @@ YAML_BYTES = 2**22
 YAML_VALUES = 200_000
 YAML_LEVELS = 64
 
-#: Bytes of a file that says which algorithm a library chooses, as `model recommend` writes it.
+#: Bytes of a file that says which algorithm a library chooses, as `model recommend` and
+#: `tune` write it.
 RULES_BYTES = 2**24
 
 #: Bytes of a library of MPI, in which its own decisions are looked for.

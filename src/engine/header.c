@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "algorithms.h"
 #include "clock.h"
 #include "columns.h"
 #include "environment.h"
@@ -108,6 +109,13 @@ static void write_plan(struct json *json, const struct session *session)
         json_string(json, NULL, options->modes[m]->name);
     }
     json_close(json, ']');
+    json_open(json, "algorithms", '{');
+    for (size_t m = 0; m < options->mode_count; m++) {
+        if (options->modes[m]->algorithm != NULL) {
+            json_integer(json, options->modes[m]->name, options->modes[m]->algorithm->value);
+        }
+    }
+    json_close(json, '}');
     json_open(json, "sizes_bytes", '[');
     for (size_t s = 0; s < options->sizes.count; s++) {
         json_integer(json, NULL, options->sizes.bytes[s]);

@@ -10,6 +10,7 @@ from typing import Any
 
 import pandas as pd
 import pytest
+from rules_in_files import chosen, selected
 from switchpoint import (
     InputError,
     Measurements,
@@ -345,26 +346,6 @@ def test_maps_of_a_thousand_ranks_are_refused_or_predicted() -> None:
 # Files.
 
 
-def chosen(text: str, operation: int, ranks: int, size_bytes: int) -> tuple[int, int]:
-    """Look a message up as Open MPI does: the last group and size that are not larger."""
-    numbers = iter(int(word) for row in text.splitlines() for word in row.partition("#")[0].split())
-    found = (0, 0)
-    for _ in range(next(numbers)):
-        here = next(numbers) == operation
-        best = -1
-        for _ in range(next(numbers)):
-            group, count = next(numbers), next(numbers)
-            rules = [[next(numbers) for _ in range(4)] for _ in range(count)]
-            assert rules[0][0] == 0, "Open MPI wants a rule from size 0 on"
-            assert [rule[0] for rule in rules] == sorted({rule[0] for rule in rules})
-            if here and best < group <= ranks:
-                best = group
-                number, _, segment = next(r[1:] for r in reversed(rules) if r[0] <= size_bytes)
-                found = (number, segment)
-    assert next(numbers, None) is None
-    return found
-
-
 def test_open_mpis_file_has_the_rule_of_each_size_and_group() -> None:
     sizes = [1, 1024, 65536, MIB]
     algorithms = [
@@ -412,7 +393,8 @@ def test_files_are_written_with_the_settings_that_use_them(
     assert settings["OMPI_MCA_coll_tuned_use_dynamic_rules"] == "1"
     rules = Path(settings["OMPI_MCA_coll_tuned_dynamic_rules_filename"])
     assert chosen(rules.read_text(), 7, 4, MIB)[0] == 3
-    assert content["written"] == [str(folder / "openmpi-rules.conf"), str(folder / "openmpi.env")]
+    names = ("openmpi-rules.conf", "openmpi.env", "switchpoint-openmpi")
+    assert content["written"] == [str(folder / name) for name in names]
     assert [row["in_file"] for row in content["algorithms"]][-1] is True
     assert content["algorithms"][-1]["times_faster"] > 2
 
@@ -480,18 +462,6 @@ DECISIONS = {
 }  # fmt: skip
 
 
-def selected(tree: dict[str, Any], ranks: int, size_bytes: int) -> str:
-    """Follow MPICH's conditions to the algorithm."""
-    for condition, inner in tree.items():
-        if condition.startswith("algorithm="):
-            return condition
-        name, _, limit = condition.partition("<=")
-        value = ranks if name == "comm_size" else size_bytes
-        if condition.endswith("=any") or "<8" in condition or value <= int(limit):
-            return selected(inner, ranks, size_bytes)
-    raise AssertionError("MPICH aborts if no condition is true")
-
-
 def mpich_site() -> SiteModel:
     return site(
         line(FAR, "send", 50, 0.08, mpi="MPICH 4.0.2"),
@@ -508,7 +478,9 @@ def test_mpichs_file_keeps_its_own_decisions_elsewhere(tmp_path: Path) -> None:
 
     written = write_advice(found, tmp_path / "rules", library)
 
-    assert [path.name for path in written] == ["mpich-selection.json", "mpich.env"]
+    assert [path.name for path in written] == [
+        "mpich-selection.json", "mpich.env", "switchpoint-mpich",
+    ]  # fmt: skip
     changed = json.loads(written[0].read_text())
     assert changed.keys() == DECISIONS.keys()
     assert changed["collective=barrier"] == DECISIONS["collective=barrier"]
@@ -609,6 +581,16 @@ def test_what_wins_is_confirmed_and_what_does_not_is_withdrawn() -> None:
     text = rules_text(rules_of(found.algorithms))
     assert chosen(text, 7, 4, 65536) == (0, 0)
     assert chosen(text, 7, 4, MIB)[0] == 3
+
+
+def test_if_all_is_withdrawn_the_files_that_were_written_set_nothing(tmp_path: Path) -> None:
+    write_advice(advised(), tmp_path)
+    found = check_advice(advised(), launches({65536: 0.9, MIB: 0.9}))
+
+    assert write_advice(found, tmp_path / "new") == []
+    assert write_advice(found, tmp_path)
+    assert read_rules(tmp_path).variables == {}
+    assert chosen((tmp_path / "openmpi-rules.conf").read_text(), 7, 4, MIB) == (0, 0)
 
 
 def test_the_command_says_so_in_words(model_file: Path, tmp_path: Path, switchpoint: Run) -> None:

@@ -34,6 +34,7 @@ SMALL = {
     "prediction.py --from tests/analysis/records/openmpi-network-limit-65536.record.gz": "median%",
     "simulated_truth.py 1 --only broadcast --sizes 1K": "inside%",
     "recommend.py 3 openmpi --smoke": "withdrawn",
+    "tune.py 3 openmpi --only broadcast --sizes 256K": "launches of each side",
     "collective_switches.py 1 openmpi --only allgather --sizes 1K:4K": "launches of each search",
     "guidelines.py 3 openmpi --only barrier": "launches of each operation",
     "zoom.py 1": "right",

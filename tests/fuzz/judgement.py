@@ -35,7 +35,7 @@ VERBS = [
     ["claims"], ["claims", "--json"], ["tools"], ["tools", "--json"], ["store", "ls"],
     ["store", "ls", "--json"], ["store", "verify"], ["gate"], ["gate", "--json"],
     ["references"], ["references", "--json"], ["ladder"], ["ladder", "--json"], ["reach"],
-    ["reach", "--json"], ["algorithms"], ["algorithms", "--json"],
+    ["reach", "--json"], ["algorithms"], ["algorithms", "--json"], ["tune"],
 ]  # fmt: skip
 
 

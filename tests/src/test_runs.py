@@ -238,6 +238,7 @@ class ACompleteRun(unittest.TestCase):
             {
                 "seed": 42,
                 "modes": MODES,
+                "algorithms": {},
                 "sizes_bytes": list(self.SIZES),
                 "searches": False,
                 "passes": 2,
@@ -1089,6 +1090,9 @@ class TheCollectives(InAFolder):
                 self.assertGreater(len(modes), 4)
                 self.assertEqual(modes[:2], [replacement, "library"])
                 self.assertTrue(all(mode.startswith("library:") for mode in modes[2:]), modes)
+                values = record.header["plan"]["algorithms"]
+                self.assertEqual([*values], modes[2:])
+                self.assertEqual(len({*values.values()} - {0}), len(values))
                 self.assertEqual(record.footer["verification"]["errors"], 0)
                 chosen = modes[-1].partition(":")[2]
                 one = self.measured(

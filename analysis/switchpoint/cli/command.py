@@ -34,6 +34,7 @@ from switchpoint.cli.verbs import (
     store,
     studies,
     tools,
+    tune,
 )
 
 app = typer.Typer(
@@ -114,6 +115,7 @@ app.command("bundle")(bundle.command)
 app.command("ladder")(ladder.command)
 app.command("reach")(reach.command)
 app.command("algorithms")(algorithms.command)
+app.command("tune")(tune.command)
 app.command("tools")(tools.command)
 app.command("reproduce")(reproduce.command)
 app.command("doctor")(doctor.command)

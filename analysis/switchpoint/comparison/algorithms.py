@@ -7,7 +7,9 @@ that cannot be distinguished from it.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -46,6 +48,9 @@ _FREEDOM = 4
 #: A launch may be slow as a whole with one communicator: one alone does not show what is faster.
 _FEWEST_LAUNCHES = 2
 
+#: The probability that a size's algorithms are not within their bounds.
+_RISK = 0.05
+
 #: The name of an algorithm that was not measured.
 ANOTHER = "another"
 
@@ -56,7 +61,7 @@ RESULTS = [
 
 
 @dataclass(frozen=True)
-class _Race:
+class Race:
     """One choice beside its algorithms, by algorithm and size.
 
     Attributes
@@ -65,6 +70,8 @@ class _Race:
         Bytes, ascending.
     names : list of str
         The algorithms.
+    runs : list of str
+        The launches.
     slower : array of float, shape (launches, algorithms, sizes)
         The logarithm of the choice's time over the algorithm's, the median over visits; NaN where
         a launch did not measure it.
@@ -74,16 +81,33 @@ class _Race:
 
     sizes: np.ndarray[Any, np.dtype[np.int64]]
     names: list[str]
+    runs: list[str]
     slower: Floats
     error: Floats
 
     def together(self) -> tuple[Floats, Floats]:
         """Return the mean over launches and its standard error."""
-        launches = np.sum(~np.isnan(self.slower), axis=0)
-        mean = np.nanmean(self.slower, axis=0)
-        within = np.nanmean(self.error**2, axis=0)
-        between = np.nanvar(self.slower, axis=0) * launches / np.maximum(launches - 1, 1)
+        launches = np.maximum(np.sum(~np.isnan(self.slower), axis=0), 1)
+        with _missing():
+            mean = np.nanmean(self.slower, axis=0)
+            within = np.nanmean(self.error**2, axis=0)
+            between = np.nanvar(self.slower, axis=0) * launches / np.maximum(launches - 1, 1)
         return mean, np.sqrt(np.maximum(within, between) / launches)
+
+    def each_launch(self, risk: float) -> tuple[Floats, Floats]:
+        """Return the bounds between which each launch lies with its error, but for some risk."""
+        z = stats.norm.ppf(1 - risk / 2)
+        with _missing():
+            low = np.nanmin(self.slower - z * self.error, axis=0)
+            return low, np.nanmax(self.slower + z * self.error, axis=0)
+
+
+@contextmanager
+def _missing() -> Iterator[None]:
+    """Let what no launch measured be NaN, without a warning."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)
+        yield
 
 
 def algorithms(measurements: Measurements) -> pd.DataFrame:
@@ -120,22 +144,33 @@ def algorithms(measurements: Measurements) -> pd.DataFrame:
     """
     tables = [
         _table(race).assign(**identity, ranks=ranks, launches=len(race.slower))
-        for identity, ranks, race in _races(measurements)
+        for identity, ranks, race in races(measurements)
     ]
-    if not tables:
+    table = pd.concat(tables, ignore_index=True)
+    table["fastest"] = table["fastest"].astype(object).where(table["fastest"].notna(), None)
+    return table[[*(name for name in table if name not in RESULTS), *RESULTS]]
+
+
+def races(measurements: Measurements) -> list[tuple[dict[str, Any], int, Race]]:
+    """Return the identity of each choice, its number of ranks, and its race with its algorithms.
+
+    Raises
+    ------
+    InputError
+        If no run measured algorithms beside the library's choice.
+    """
+    found = [*_races(measurements)]
+    if not found:
         raise InputError(
             "algorithms",
             "no run measured a collective's algorithms beside the library's choice; run"
             " `reframe -t collectives -S algorithms=all`, or a kernel such as allreduce with"
             " --algorithms all, and import its records",
         )
-    table = pd.concat(tables, ignore_index=True)
-    table["fastest"] = table["fastest"].astype(object).where(table["fastest"].notna(), None)
-    return table[[*(name for name in table if name not in RESULTS), *RESULTS]]
+    return found
 
 
-def _races(measurements: Measurements) -> Iterator[tuple[dict[str, Any], int, _Race]]:
-    """Yield the identity of each choice, its number of ranks, and its comparison."""
+def _races(measurements: Measurements) -> Iterator[tuple[dict[str, Any], int, Race]]:
     samples = measurements.samples
     modes = [*samples["mode"].dropna().unique()] if "mode" in samples else []
     parts = {mode: str(mode).partition(_OF) for mode in modes}
@@ -169,7 +204,7 @@ def _races(measurements: Measurements) -> Iterator[tuple[dict[str, Any], int, _R
             yield identity, ranks, race
 
 
-def _race(visits: pd.DataFrame) -> _Race | None:
+def _race(visits: pd.DataFrame) -> Race | None:
     """Compare the visits of a choice with those of its algorithms in the same pass."""
     times = visits.pivot_table(
         index=["run_id", "size_bytes", "pass"], columns="algorithm", values="log_time",
@@ -190,13 +225,15 @@ def _race(visits: pd.DataFrame) -> _Race | None:
 
     # The deviation of few visits is often much too small, so that of all sizes counts as much.
     scatter = cube(slower.sub(median).abs().groupby(of_size).median())
-    usual = np.nanmedian(scatter, axis=2, keepdims=True)
+    with _missing():
+        usual = np.nanmedian(scatter, axis=2, keepdims=True)
     visited = np.maximum(cube(by_size.count()), 1)
     error = SD_PER_MAD * np.sqrt((scatter**2 + usual**2) / 2) * np.sqrt(np.pi / 2 / visited)
-    return _Race(sizes.sort_values().to_numpy(), [*map(str, median.columns)], cube(median), error)
+    names, launches = ([*map(str, index)] for index in (median.columns, runs))
+    return Race(sizes.sort_values().to_numpy(), names, launches, cube(median), error)
 
 
-def _table(race: _Race) -> pd.DataFrame:
+def _table(race: Race) -> pd.DataFrame:
     """Return a row for each size."""
     probability = _probabilities(race)
     names = [*race.names, ANOTHER]
@@ -211,7 +248,7 @@ def _table(race: _Race) -> pd.DataFrame:
     return pd.DataFrame(rows | _fastest(race))
 
 
-def _probabilities(race: _Race) -> Floats:
+def _probabilities(race: Race) -> Floats:
     """Return the probability of each algorithm, and of another one, at each size."""
     slower, error = race.together()
     scale = np.hypot(error, _WAY)
@@ -237,11 +274,9 @@ def _step(first: Floats, octaves: float) -> Floats:
     return np.asarray(np.log(kept * np.eye(len(first)) + (1 - kept) * np.exp(first)))
 
 
-def _fastest(race: _Race) -> dict[str, Any]:
+def _fastest(race: Race) -> dict[str, Any]:
     """Return the algorithm that is surely faster than the choice in every launch, and the loss."""
-    z = stats.norm.ppf(1 - 0.025 / len(race.names))
-    low = np.nanmin(race.slower - z * race.error, axis=0)
-    high = np.nanmax(race.slower + z * race.error, axis=0)
+    low, high = race.each_launch(_RISK / len(race.names))
     mean, _ = race.together()
     repeated = len(race.slower) >= _FEWEST_LAUNCHES
     sure = np.where((low > _WAY) & repeated, mean, -np.inf)

@@ -4,23 +4,17 @@ from __future__ import annotations
 
 import dataclasses
 import os
-import shlex
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from switchpoint.errors import InputError
-from switchpoint.limits import RULES_BYTES
 from switchpoint.models.collectives import Advice, rules_of
 from switchpoint.models.libraries import mpich
 from switchpoint.models.libraries.library import Library
 from switchpoint.models.recommend import Recommendation
 from switchpoint.models.rules_files import digest_of, settings_in
-from switchpoint.models.site_model import write_whole
-from switchpoint.regular_files import read_limited
-
-#: The first line of settings files that are written here. They name the other files.
-MARK = "# written by `switchpoint model recommend`"
+from switchpoint.models.rules_folder import write_rules
 
 
 def write_advice(
@@ -54,50 +48,19 @@ def write_advice(
     Raises
     ------
     InputError
-        If a file cannot be written, or is there and was not written by this function, or there are
-        fewer hosts than nodes.
+        As of `write_rules`, and if there are fewer hosts than nodes.
     """
     folder = Path(folder)
     files = _library_files(recommendation.library, recommendation.algorithms, folder, mpich_library)
     for advice in recommendation.maps:
         if advice.best_map is not None and advice.winner == "several nodes":
             files |= map_files(advice.best_map, hosts)
+    without_rules = recommendation.library.without_rules
+    if not files and any((folder / name).exists() for name in without_rules):
+        files = dict(without_rules)  # what was written before no longer holds
     if not files:
         return []
-    files = {
-        name: f"{MARK}\n{text}" if name.endswith(".env") else text for name, text in files.items()
-    }
-    if not force:
-        _refuse_files_of_others(folder, files)
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise InputError(
-            folder, f"cannot be created: {error.strerror}; choose another folder"
-        ) from None
-    return [write_whole(folder / name, text) for name, text in files.items()]
-
-
-def _refuse_files_of_others(folder: Path, files: Mapping[str, str]) -> None:
-    """Raise InputError for a file that would be replaced and was not written by `write_advice`."""
-    there = {name: _text(folder / name) for name in files if os.path.lexists(folder / name)}
-    settings = "".join(text for text in there.values() if text.startswith(MARK))
-    for name, text in there.items():
-        is_named = shlex.quote(f"{folder.resolve()}/{name}") in settings
-        if text != files[name] and not text.startswith(MARK) and not is_named:
-            raise InputError(
-                folder / name,
-                "was not written by `switchpoint model recommend`; choose another folder, or"
-                " replace it with --force",
-            )
-
-
-def _text(file: Path) -> str:
-    """Return the text of a file; nothing if it is none, or too large to be one of these."""
-    try:
-        return read_limited(file, RULES_BYTES).decode("utf-8", "replace")
-    except OSError:
-        return ""
+    return write_rules(folder, files, by="model recommend", force=force)
 
 
 def rules_digests(

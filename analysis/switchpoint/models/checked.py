@@ -16,7 +16,8 @@ import pandas as pd
 
 from switchpoint.errors import InputError
 from switchpoint.models.advice_files import rules_digests
-from switchpoint.models.collectives import Advice, Checked
+from switchpoint.models.collectives import Advice
+from switchpoint.models.confirmation import Checked
 from switchpoint.models.kernels import LIBRARY
 from switchpoint.models.libraries.library import BROADCAST, EXCHANGE
 from switchpoint.models.recommend import Recommendation
@@ -35,7 +36,11 @@ from switchpoint.tables.measurements import Measurements
 #: The kernels whose mode `library` calls the operation.
 _KERNELS = {"broadcast": BROADCAST, "alltoall": EXCHANGE}
 
-_Key = tuple[str, int, int, int]
+#: The columns that say where an advice holds.
+PLACE = ("site", "mpi", "environ", "placement")
+
+#: Operation, ranks, nodes and size.
+Key = tuple[str, int, int, int]
 
 
 def check_advice(
@@ -66,7 +71,6 @@ def check_advice(
         If no run has such labels, none used these rules, or none suits an advice that changes
         something.
     """
-    samples = _labelled(recommendation, measurements, os.fspath(source))
     digests = rules_digests(recommendation, mpich_library)
     if not digests:
         raise InputError(
@@ -74,15 +78,9 @@ def check_advice(
             f"cannot confirm recommendations that write no rules for {recommendation.library.name};"
             " use others, or for MPICH --mpich-library",
         )
-    samples, notes = _of_rules(samples, next(iter(digests.values())), os.fspath(source))
-    layouts = {
-        str(run): layout_of(json.loads(header))
-        for run, header in zip(
-            measurements.runs["run_id"], measurements.runs["header"], strict=True
-        )
-        if isinstance(header, str)
-    }
-    found = _found(samples, layouts)
+    place = {name: getattr(recommendation, name) for name in PLACE}
+    digest = next(iter(digests.values()))
+    found, notes = measured_sides(measurements, os.fspath(source), _KERNELS, place, digest)
     algorithms = [
         _beside(advice, found) if advice.operation in digests else advice
         for advice in recommendation.algorithms
@@ -98,8 +96,48 @@ def check_advice(
     return dataclasses.replace(recommendation, algorithms=algorithms, notes=notes)
 
 
+def measured_sides(
+    measurements: Measurements,
+    source: str,
+    operations: Mapping[str, str],
+    place: Mapping[str, str | None],
+    digest: str,
+) -> tuple[dict[Key, dict[str, Repeats]], list[str]]:
+    """Return the repeats with rules and without, by operation, ranks, nodes and size, and notes.
+
+    Parameters
+    ----------
+    measurements, source
+        As of `check_advice`.
+    operations
+        The operation of each kernel whose mode `library` calls it.
+    place
+        The values of the columns of the runs that count, by name; None: any.
+    digest
+        Of the rules.
+
+    Raises
+    ------
+    InputError
+        If no run has the labels and the place, or none used these rules.
+    """
+    samples = _labelled(measurements, source, operations, place)
+    samples, notes = _of_rules(samples, digest, source)
+    layouts = {
+        str(run): layout_of(json.loads(header))
+        for run, header in zip(
+            measurements.runs["run_id"], measurements.runs["header"], strict=True
+        )
+        if isinstance(header, str)
+    }
+    return _found(samples, layouts, operations), notes
+
+
 def _labelled(
-    recommendation: Recommendation, measurements: Measurements, source: str
+    measurements: Measurements,
+    source: str,
+    operations: Mapping[str, str],
+    place: Mapping[str, str | None],
 ) -> pd.DataFrame:
     """Return the samples of both sides, of the same site, MPI, environment and placement."""
     samples = measurements.samples
@@ -111,12 +149,11 @@ def _labelled(
             " bench/recommend.py shows how to make them",
         )
     chosen = samples[
-        samples["kernel"].isin(_KERNELS)
+        samples["kernel"].isin([*operations])
         & (samples["mode"] == LIBRARY)
         & labels.isin([WITH, WITHOUT])
     ]
-    for name in ("site", "mpi", "environ", "placement"):
-        wanted = getattr(recommendation, name)
+    for name, wanted in place.items():
         if wanted is None:
             continue
         values = chosen.get(name, pd.Series(index=chosen.index, dtype=object)).astype("object")
@@ -153,30 +190,39 @@ def _of_rules(samples: pd.DataFrame, digest: str, source: str) -> tuple[pd.DataF
     return samples[~others], notes if left_out else []
 
 
-def _found(samples: pd.DataFrame, layouts: Mapping[str, Any]) -> dict[_Key, dict[str, Repeats]]:
-    """Return the repeats of each side by operation, ranks, nodes and size."""
+def _found(
+    samples: pd.DataFrame, layouts: Mapping[str, Any], operations: Mapping[str, str]
+) -> dict[Key, dict[str, Repeats]]:
     passes = pass_medians(samples, identity_columns(samples))
     of_run = [layouts.get(str(run)) for run in passes["run_id"]]
     passes["ranks"] = [len(layout.nodes) if layout else 0 for layout in of_run]
     passes["nodes"] = [len(set(layout.nodes)) if layout else 0 for layout in of_run]
     keys = ["kernel", "ranks", "nodes", "size_bytes", RULES_LABEL]
-    found: dict[_Key, dict[str, Repeats]] = {}
+    found: dict[Key, dict[str, Repeats]] = {}
     for values, repeats in repeats_by(passes, keys):
-        key = (_KERNELS[str(values["kernel"])], int(values["ranks"]), int(values["nodes"]),
+        key = (operations[str(values["kernel"])], int(values["ranks"]), int(values["nodes"]),
                int(values["size_bytes"]))  # fmt: skip
         found.setdefault(key, {})[str(values[RULES_LABEL])] = repeats
     return found
 
 
-def _beside(advice: Advice, found: Mapping[_Key, Mapping[str, Repeats]]) -> Advice:
-    sides = found.get((advice.operation, advice.ranks, advice.nodes, advice.size_bytes), {})
-    if advice.predicted_rule is None or not {WITH, WITHOUT} <= set(sides):
-        return advice
+def _beside(advice: Advice, found: Mapping[Key, Mapping[str, Repeats]]) -> Advice:
+    key = advice.operation, advice.ranks, advice.nodes, advice.size_bytes
+    checked = None if advice.predicted_rule is None else checked_by(found.get(key, {}))
+    return advice if checked is None else dataclasses.replace(advice, checked=checked)
+
+
+def checked_by(sides: Mapping[str, Repeats]) -> Checked | None:
+    """Return the times with a rule and without; None if a side has too few launches.
+
+    What wins within two launches may lose in the next.
+    """
+    if not {WITH, WITHOUT} <= set(sides):
+        return None
     launches = min(len(sides[name].runs) for name in (WITH, WITHOUT))
-    if launches < LEAST_LAUNCHES:  # what wins within two launches may lose in the next
-        return advice
-    checked = Checked(_figure(sides[WITH]), _figure(sides[WITHOUT]), launches)
-    return dataclasses.replace(advice, checked=checked)
+    if launches < LEAST_LAUNCHES:
+        return None
+    return Checked(_figure(sides[WITH]), _figure(sides[WITHOUT]), launches)
 
 
 def _figure(repeats: Repeats) -> tuple[float, float, float]:

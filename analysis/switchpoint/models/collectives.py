@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from switchpoint.errors import InputError
+from switchpoint.models.confirmation import Checked
 from switchpoint.models.gains import gain_interval, surely_faster
 from switchpoint.models.kernels import Options, Problem, kernel_of
 from switchpoint.models.libraries.library import Choice, Group, Library, Rule, Rules
@@ -21,33 +22,6 @@ _MOST_SEGMENTS = 64
 
 #: What an advice says.
 USE, KEEP, UNKNOWN = "use", "keep the default", "default not known"
-
-
-@dataclass(frozen=True)
-class Checked:
-    """Measured times in microseconds with a rule and without it, in launches by turns.
-
-    Attributes
-    ----------
-    with_us, without_us : tuple of float
-        Median, and its 95 % interval.
-    launches : int
-        Of the side with fewer.
-    """
-
-    with_us: tuple[float, float, float]
-    without_us: tuple[float, float, float]
-    launches: int
-
-    @property
-    def wins(self) -> bool:
-        """Whether the interval with the rule ends before that without it."""
-        return self.with_us[2] < self.without_us[1]
-
-    @property
-    def gain(self) -> float:
-        """The time without the rule divided by that with it."""
-        return self.without_us[0] / self.with_us[0]
 
 
 @dataclass(frozen=True)

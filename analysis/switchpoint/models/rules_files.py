@@ -1,4 +1,4 @@
-"""Reads the settings that `model recommend --write` wrote, and names their rules by a digest."""
+"""Reads the settings that `model recommend` and `tune` write, and names their rules by a digest."""
 
 from __future__ import annotations
 
@@ -107,17 +107,27 @@ def settings_in(text: str) -> dict[str, str]:
 
 
 def digest_of(settings: Mapping[str, str], files: Mapping[str, str]) -> str:
-    """Return the digest of settings: a variable that names a file counts as the file's text.
+    """Return the digest of settings: a variable that names a file counts as the file's rules.
+
+    Comments do not count.
 
     >>> one = digest_of({"RULES_FILE": "/a/rules.conf"}, {"rules.conf": "1"})
-    >>> one == digest_of({"RULES_FILE": "/b/rules.conf"}, {"rules.conf": "1"})
+    >>> one == digest_of({"RULES_FILE": "/b/rules.conf"}, {"rules.conf": "1 # one"})
     True
     >>> one == digest_of({"RULES_FILE": "/a/rules.conf"}, {"rules.conf": "2"})
     False
     """
-    said = {name: files.get(PurePath(value).name, value) for name, value in settings.items()}
+    said = {
+        name: _without_comments(files.get(PurePath(value).name, value))
+        for name, value in settings.items()
+    }
     text = json.dumps(said, sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()[:_DIGITS]
+
+
+def _without_comments(text: str) -> str:
+    lines = (line.partition("#")[0].rstrip() for line in text.splitlines())
+    return "\n".join(line for line in lines if line)
 
 
 def uses(digests: object, digest: str) -> bool:

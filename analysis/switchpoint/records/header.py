@@ -73,6 +73,8 @@ class _Plan(Part):
     rotate_mib: int | None = None
     buffer_offset_bytes: int | None = None
     pause_us: float | None = None
+    #: The value of the library's variable that chooses the algorithm of a mode, by mode.
+    algorithms: dict[str, int] = {}
     #: 0: none.
     time_budget_s: float | None = None
     #: The messages in flight of each mode that streams.

@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from switchpoint.models.collectives import Advice, Checked
+    from switchpoint.models.collectives import Advice
+    from switchpoint.models.confirmation import Checked
     from switchpoint.models.prediction import Prediction
     from switchpoint.models.recommend import Recommendation
     from switchpoint.models.sort_maps import MapAdvice

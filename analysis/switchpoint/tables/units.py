@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Iterable
 
 #: Bytes of the letters that scale a size, in lower case.
 SCALES = {"": 1, "k": 2**10, "m": 2**20, "g": 2**30}
@@ -47,6 +48,17 @@ def significant(value: float, digits: int = 3) -> str:
         return "0"
     before_point = math.floor(math.log10(abs(value))) + 1
     return f"{value:,.{max(digits - before_point, 0)}f}"
+
+
+def significant_range(numbers: Iterable[float]) -> str:
+    """Write the least and the most of some numbers, or one if they do not differ as written.
+
+    >>> significant_range([2, 1.234]), significant_range([1.234, 1.2341])
+    ('1.23 to 2.00', '1.23')
+    """
+    values = [*numbers]
+    low, high = significant(min(values)), significant(max(values))
+    return low if low == high else f"{low} to {high}"
 
 
 def percent(relative: float) -> str:

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from switchpoint.tables.units import size_text
 
 #: The operations for which an algorithm is recommended.
 BROADCAST, EXCHANGE = "broadcast", "exchange"
+
+#: Those that are only measured.
+ALLGATHER, ALLREDUCE = "allgather", "allreduce"
+REDUCE, REDUCE_SCATTER = "reduce", "reduce_scatter"
 
 
 @dataclass(frozen=True)
@@ -20,7 +24,7 @@ class Algorithm:
     name : str
         As the library calls it.
     kernel, mode : str
-        Of `models.kernels`: its pattern.
+        Of `models.kernels`: its pattern. Or those that measured it.
     number : int
         By which the library's files name it, if they use numbers.
     segmented : bool
@@ -36,10 +40,11 @@ class Algorithm:
 
 @dataclass(frozen=True)
 class Choice:
-    """An algorithm with its segments in bytes; 0: the whole message."""
+    """An algorithm with its segments in bytes (0: the whole message) and a chain's fan-out."""
 
     algorithm: Algorithm
     segment_bytes: int = 0
+    fan_out: int = 0
 
     def same_pattern(self, other: Choice) -> bool:
         """Return whether two choices do the same; libraries have several names for some."""
@@ -89,9 +94,15 @@ class Library:
     files : callable
         Returns the text of each file that makes the library follow rules, by its name. The second
         argument is the folder in which they will be.
+    operations : set of str
+        Those for which its files can have rules.
+    without_rules : mapping
+        The text of each file, by its name, if there is no rule: nothing is set.
     """
 
     name: str
     algorithms: Mapping[str, Sequence[Algorithm]]
     default: Callable[[str, Group, int, str], Choice | None]
     files: Callable[[Rules, str], dict[str, str]] | None
+    operations: frozenset[str] = frozenset()
+    without_rules: Mapping[str, str] = field(default_factory=dict)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import re
 import shlex
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,8 +18,12 @@ from switchpoint.errors import InputError
 from switchpoint.limits import LIBRARY_BYTES
 from switchpoint.models.kernels import MPI_ALLTOALL, MPI_BCAST
 from switchpoint.models.libraries.library import (
+    ALLGATHER,
+    ALLREDUCE,
     BROADCAST,
     EXCHANGE,
+    REDUCE,
+    REDUCE_SCATTER,
     Algorithm,
     Choice,
     Group,
@@ -41,8 +45,27 @@ _SCATTERED = Algorithm("scattered", MPI_ALLTOALL, "linear")
 _PAIRWISE = Algorithm("pairwise", MPI_ALLTOALL, "pairwise")
 _BRUCKS = Algorithm("brucks", MPI_ALLTOALL, "bruck")
 
-#: The names of the operations in MPICH's files and variables.
-_NAMES = {BROADCAST: "Bcast", EXCHANGE: "Alltoall"}
+#: The names of the operations in MPICH's files and variables. Its file counts elements in place of
+#: bytes in a gather and a scatter.
+_NAMES = {
+    ALLGATHER: "Allgather", ALLREDUCE: "Allreduce", BROADCAST: "Bcast", EXCHANGE: "Alltoall",
+    REDUCE: "Reduce", REDUCE_SCATTER: "Reduce_scatter_block",
+}  # fmt: skip
+
+#: Their condition on the size is one on the bytes of all ranks together: they have no other one.
+_OF_ALL_RANKS = {ALLGATHER, REDUCE_SCATTER}
+
+#: Algorithms that need parameters in the file, nodes with several ranks, or data in one place.
+_UNFIT = re.compile(r"tree|recexch|k_|smp$|pairwise_sendrecv_replace$")
+
+#: Algorithms with which MPICH aborts unless the number of ranks is a power of two.
+_POWERS_OF_TWO = {
+    (BROADCAST, "scatter_recursive_doubling_allgather"), (ALLGATHER, "recursive_doubling"),
+    (REDUCE_SCATTER, "noncommutative"),
+}  # fmt: skip
+
+#: The nonblocking operation and a wait: an algorithm for all communicators.
+_NONBLOCKING = "nb"
 
 #: The decisions of an operation within a group of ranks.
 _WITHIN = "comm_type=intra"
@@ -69,13 +92,15 @@ def _default(operation: str, group: Group, size_bytes: int, version: str) -> Cho
     return Choice(_SCATTERED if size_bytes <= 32 * 1024 else _PAIRWISE)
 
 
-def built_in_decisions(path: Path) -> dict[str, Any]:
+def built_in_decisions(
+    path: Path, operations: Iterable[str] = (BROADCAST, EXCHANGE)
+) -> dict[str, Any]:
     """Read MPICH's own decisions from its library, or from a JSON file.
 
     Raises
     ------
     InputError
-        If the file does not contain them.
+        If the file does not contain them, with those of the operations.
     """
     try:
         content = read_limited(path, LIBRARY_BYTES)
@@ -94,7 +119,7 @@ def built_in_decisions(path: Path) -> dict[str, Any]:
             "contains no decisions of MPICH; give the library of MPICH 4.0 or later, or a JSON file"
             " such as its maint/tuning/coll/mpir/generic.json",
         )
-    for name in _NAMES:
+    for name in operations:
         own = decisions.get(_key(name))
         if not isinstance(own, dict) or not isinstance(own.get(_WITHIN), dict):
             raise InputError(
@@ -119,25 +144,54 @@ def with_rules(decisions: dict[str, Any], rules: Rules) -> dict[str, Any]:
         for ranks in sorted(count for name, count in rules if name == operation):
             if f"comm_size<={ranks - 1}" not in groups:
                 groups[f"comm_size<={ranks - 1}"] = own
-            groups[f"comm_size<={ranks}"] = _by_size(operation, rules[operation, ranks], own)
+            ours = _by_size(operation, ranks, rules[operation, ranks], own)
+            groups[f"comm_size<={ranks}"] = ours
         groups["comm_size=any"] = own
         changed[key] = changed[key] | {_WITHIN: groups}
     return changed
 
 
-def _by_size(operation: str, rules: Sequence[Rule], own: dict[str, Any]) -> dict[str, Any]:
+def _by_size(
+    operation: str, ranks: int, rules: Sequence[Rule], own: dict[str, Any]
+) -> dict[str, Any]:
     """Return the decision of each range of sizes."""
+    size, factor = ("total_msg_size", ranks) if operation in _OF_ALL_RANKS else ("avg_msg_size", 1)
     tree: dict[str, Any] = {}
     for rule, after in zip(rules, [*rules[1:], None], strict=True):
-        until = "=any" if after is None else f"<={after.first_size_bytes - 1}"
-        tree[f"avg_msg_size{until}"] = (
-            own if rule.choice is None else _algorithm(operation, rule.choice)
-        )
+        until = "=any" if after is None else f"<={after.first_size_bytes * factor - 1}"
+        chosen = rule.choice
+        tree[f"{size}{until}"] = own if chosen is None else _guarded(operation, chosen, own)
     return tree
 
 
+def _guarded(operation: str, choice: Choice, own: dict[str, Any]) -> dict[str, Any]:
+    """Return an algorithm, but MPICH's decision for calls that it may abort, or answer wrongly."""
+    chosen = _algorithm(operation, choice)
+    if operation == EXCHANGE:
+        return {"is_sendbuf_inplace=yes": own, "is_sendbuf_inplace=no": chosen}
+    if operation == REDUCE_SCATTER:
+        return {"is_commutative=no": own, "is_commutative=yes": chosen}
+    if operation in (ALLREDUCE, REDUCE):
+        enough = {"count<pow2": own, "count=any": chosen}
+        return {"is_op_built_in=no": own, "is_op_built_in=yes": enough}
+    return chosen
+
+
 def _algorithm(operation: str, choice: Choice) -> dict[str, Any]:
-    return {f"algorithm=MPIR_{_NAMES[operation]}_intra_{choice.algorithm.name}": {}}
+    name = choice.algorithm.name
+    kind = "allcomm" if name == _NONBLOCKING else "intra"
+    return {f"algorithm=MPIR_{_NAMES[operation]}_{kind}_{name}": {}}
+
+
+def can_have_rule(operation: str, name: str, ranks: int) -> bool:
+    """Return whether the file can name an algorithm, which then does not end the program.
+
+    >>> can_have_rule(ALLGATHER, "recursive_doubling", 6), can_have_rule(BROADCAST, "tree", 4)
+    (False, False)
+    """
+    power_of_two = ranks & (ranks - 1) == 0
+    unfit = _UNFIT.search(name) is not None
+    return not unfit and (power_of_two or (operation, name) not in _POWERS_OF_TWO)
 
 
 def files(rules: Rules, folder: str, decisions: dict[str, Any] | None) -> dict[str, str]:
@@ -169,4 +223,6 @@ MPICH = Library(
     {BROADCAST: [_BINOMIAL, _DOUBLING, _RING], EXCHANGE: [_SCATTERED, _PAIRWISE, _BRUCKS]},
     _default,
     lambda rules, folder: files(rules, folder, None),
+    frozenset(_NAMES),
+    {SELECTION_FILE: "{}\n", SETTINGS_FILE: ""},
 )

@@ -11,8 +11,12 @@ from collections.abc import Sequence
 
 from switchpoint.models.kernels import MPI_ALLTOALL, MPI_BCAST
 from switchpoint.models.libraries.library import (
+    ALLGATHER,
+    ALLREDUCE,
     BROADCAST,
     EXCHANGE,
+    REDUCE,
+    REDUCE_SCATTER,
     Algorithm,
     Choice,
     Group,
@@ -87,8 +91,32 @@ _ALLTOALL_DECISIONS: _Decisions = (
 )  # fmt: skip
 _TABLES = {BROADCAST: (_BCAST_DECISIONS, _BCAST), EXCHANGE: (_ALLTOALL_DECISIONS, _ALLTOALL)}
 
-#: The numbers of the operations in the rules file.
-_IDS = {EXCHANGE: 3, BROADCAST: 7}
+#: The numbers of the operations in the rules file. Releases differ in what is there the size of a
+#: gather and a scatter.
+_IDS = {
+    ALLGATHER: 0, ALLREDUCE: 2, EXCHANGE: 3, BROADCAST: 7, REDUCE: 11, REDUCE_SCATTER: 13,
+}  # fmt: skip
+
+#: Their size is there that of the messages of all ranks together, its own included.
+_OF_ALL_RANKS = {ALLGATHER, EXCHANGE, REDUCE_SCATTER}
+
+
+#: Those whose results a rule keeps right if the operation does not commute. Open MPI's own decision
+#: leaves out the others then; a rule does not.
+_IN_ORDER = {
+    ALLREDUCE: {"basic_linear", "nonoverlapping", "recursive_doubling", "rabenseifner"},
+    REDUCE: {"linear", "in-order_binary", "rabenseifner"},
+    REDUCE_SCATTER: {"basic_linear", "recursive_doubling", "recursive_halving", "butterfly"},
+}  # fmt: skip
+
+
+def needs_commuting(operation: str, name: str) -> bool:
+    """Return whether a rule makes reductions wrong whose operation does not commute.
+
+    >>> needs_commuting(ALLREDUCE, "ring"), needs_commuting(BROADCAST, "chain")
+    (True, False)
+    """
+    return operation in _IN_ORDER and name not in _IN_ORDER[operation]
 
 
 def _default(operation: str, group: Group, size_bytes: int, version: str) -> Choice | None:
@@ -104,11 +132,10 @@ def _default(operation: str, group: Group, size_bytes: int, version: str) -> Cho
 def rules_text(rules: Rules) -> str:
     """Return the dynamic rules file.
 
-    Groups of other sizes keep Open MPI's own decision, algorithm 0. The size of an exchange is
-    there that of all messages of a rank, its own included.
+    Groups of other sizes keep Open MPI's own decision, algorithm 0.
     """
     lines = [
-        "# Rules of coll_tuned, written by `switchpoint model recommend`.",
+        "# Rules of coll_tuned.",
         "# A rule: from this size in bytes, algorithm (0: Open MPI decides), fan-out, segment size",
     ]
     operations = sorted({operation for operation, _ in rules}, key=_IDS.__getitem__)
@@ -120,7 +147,7 @@ def rules_text(rules: Rules) -> str:
         for count, ours in groups:
             own = rules[operation, count] if ours else [Rule(0, None)]
             lines += [f"{count} # ranks", f"{len(own)} # sizes"]
-            factor = count if operation == EXCHANGE else 1
+            factor = count if operation in _OF_ALL_RANKS else 1
             lines += [_rule(one, factor) for one in own]
     return "\n".join(lines) + "\n"
 
@@ -139,7 +166,8 @@ def _rule(rule: Rule, factor: int) -> str:
     first = rule.first_size_bytes * factor
     if rule.choice is None:
         return f"{first} 0 0 0"
-    return f"{first} {rule.choice.algorithm.number} 0 {rule.choice.segment_bytes}"
+    choice = rule.choice
+    return f"{first} {choice.algorithm.number} {choice.fan_out} {choice.segment_bytes}"
 
 
 def _files(rules: Rules, folder: str) -> dict[str, str]:
@@ -159,4 +187,6 @@ OPEN_MPI = Library(
     },
     _default,
     _files,
+    frozenset(_IDS),
+    {RULES_FILE: rules_text({}), SETTINGS_FILE: ""},
 )

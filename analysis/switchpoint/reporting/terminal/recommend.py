@@ -12,6 +12,7 @@ from rich.console import Console
 from rich.table import Table
 
 from switchpoint.models.collectives import KEEP, UNKNOWN, USE, Advice
+from switchpoint.models.rules_folder import module_name
 from switchpoint.reporting.terminal.tables import SafeConsole, safe_text, show_line, show_table
 from switchpoint.tables.units import range_text, significant, size_text
 
@@ -45,6 +46,9 @@ def print_written(written: Sequence[Path]) -> None:
             # A shell looks for a name without a slash in PATH.
             file = shlex.quote(str(path) if "/" in str(path) else f"./{path}")
             console.print(safe_text(f"use it: set -a; . {file}; set +a"), soft_wrap=True)
+            folder, module = shlex.quote(str(path.parent)), module_name(path.name)
+            module_lines = f"or: module use {folder}; module load {module}"
+            console.print(safe_text(module_lines), soft_wrap=True)
     if not written:
         show_line(console, "no file was written: the recommendations change nothing in the library")
 

@@ -1,0 +1,118 @@
+"""`switchpoint tune`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from switchpoint.cli.inputs import fresh_warnings, load_all
+from switchpoint.cli.options import Files, Since, Store, Until
+from switchpoint.cli.result import Result, verb
+from switchpoint.errors import InputError
+
+
+@verb
+def command(
+    files: Files = None,
+    store: Store = "results",
+    since: Since = None,
+    until: Until = None,
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "--output",
+            "-o",
+            metavar="FOLDER",
+            help="Write files that the MPI library reads.",
+            show_default=False,
+        ),
+    ] = None,
+    check: Annotated[
+        Path | None,
+        typer.Option(
+            "--check",
+            metavar="FOLDER",
+            help="Check the rules of this folder with launches that use them and launches without;"
+            " what does not win is withdrawn from its files.",
+            show_default=False,
+        ),
+    ] = None,
+    least_gain: Annotated[
+        float,
+        typer.Option(
+            "--least-gain",
+            metavar="PERCENT",
+            min=0,
+            help="An algorithm wins if every launch gains more.",
+        ),
+    ] = 5,
+    commutative: Annotated[
+        bool,
+        typer.Option(
+            "--commutative",
+            help="Programs reduce only with operations that commute: allow Open MPI's algorithms"
+            " that give wrong results otherwise.",
+        ),
+    ] = False,
+    mpi: Annotated[
+        str | None, typer.Option("--mpi", metavar="NAME", help="The MPI, if there are several.")
+    ] = None,
+    placement: Annotated[
+        str | None,
+        typer.Option("--placement", metavar="NAME", help="The placement, if there are several."),
+    ] = None,
+    environ: Annotated[
+        str | None,
+        typer.Option("--environ", metavar="NAME", help="The environment, if there are several."),
+    ] = None,
+    site: Annotated[
+        str | None, typer.Option("--site", metavar="NAME", help="The site, if there are several.")
+    ] = None,
+    partition: Annotated[
+        str | None,
+        typer.Option("--partition", metavar="NAME", help="The partition, if there are several."),
+    ] = None,
+    mpich_library: Annotated[
+        Path | None,
+        typer.Option(
+            "--mpich-library",
+            metavar="FILE",
+            help="MPICH's libmpich.so, whose other decisions the selection file keeps.",
+            show_default=False,
+        ),
+    ] = None,
+    force: Annotated[
+        bool, typer.Option("--force", help="Replace files that others wrote, too.")
+    ] = False,
+) -> Result:
+    """Write rules for the algorithms of collectives that are faster in every launch."""
+    from switchpoint.reporting.terminal.tune import print_tuning
+    from switchpoint.tuning.files import write_tuning
+
+    if check is not None and output is not None:
+        raise InputError("--check", "rewrites its own folder; leave out --output")
+    measurements = load_all(files, store, since=since, until=until)
+    if check is None:
+        from switchpoint.tuning.tune import tune
+
+        place = {
+            "mpi": mpi, "placement": placement, "environ": environ, "site": site,
+            "partition": partition,
+        }  # fmt: skip
+        tuning = tune(measurements, least_gain=least_gain / 100, commutative=commutative, **place)
+        folder = output if tuning.rules() else None
+    else:
+        from switchpoint.tuning.checked import check_tuning
+
+        source = str(files[0]) if files else store
+        tuning, folder = check_tuning(check, measurements, source), check
+    written = None
+    if folder is not None:
+        written = write_tuning(tuning, folder, mpich_library, force=force)
+    return Result(
+        lambda: print_tuning(tuning, written),
+        lambda: tuning.model_dump(mode="json") | {"written": [str(path) for path in written or []]},
+        warnings=fresh_warnings(measurements, files),
+    )

@@ -1,0 +1,123 @@
+"""Writes files that MPI libraries read into a folder, with a module file that sets the same."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from switchpoint.errors import InputError
+from switchpoint.limits import RULES_BYTES
+from switchpoint.models.rules_files import settings_in
+from switchpoint.models.site_model import write_whole
+from switchpoint.printable import printable
+from switchpoint.regular_files import read_limited
+
+_MARK = "# written by `switchpoint "
+
+_MODULE = "#%Module1.0"
+
+#: The ends of the names of files in which a line may be a comment.
+_WITH_COMMENTS = (".env", ".conf")
+
+
+def write_rules(
+    folder: Path,
+    files: Mapping[str, str],
+    *,
+    by: str,
+    comments: Sequence[str] = (),
+    force: bool = False,
+) -> list[Path]:
+    """Write files for an MPI library or Slurm, and for each settings file a module file.
+
+    Parameters
+    ----------
+    folder
+        Created if it does not exist.
+    files
+        The text of each file, by name. Settings files end in `.env`.
+    by
+        The command that writes them, such as `tune`.
+    comments
+        What a reader of the files should know, a line each.
+    force
+        Whether to replace also files that others wrote.
+
+    Raises
+    ------
+    InputError
+        If a file cannot be written, or is there and was not written by this function.
+    """
+    head = "".join(f"{line}\n" for line in [f"{_MARK}{by}`", *map(_comment, comments)])
+    texts: dict[str, str] = {}
+    for name, text in files.items():
+        texts[name] = head + text if name.endswith(_WITH_COMMENTS) else text
+        if name.endswith(".env"):
+            texts[module_name(name)] = f"{_MODULE}\n{head}{_module_text(text)}"
+    if not force:
+        _refuse_files_of_others(folder, texts, by)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(
+            folder, f"cannot be created: {error.strerror}; choose another folder"
+        ) from None
+    return [write_whole(folder / name, text) for name, text in texts.items()]
+
+
+def module_name(settings_file: str) -> str:
+    """Return the name of the module file of a settings file.
+
+    >>> module_name("openmpi.env")
+    'switchpoint-openmpi'
+    """
+    return f"switchpoint-{settings_file.removesuffix('.env')}"
+
+
+def _comment(text: str) -> str:
+    return f"# {printable(text)}"
+
+
+def _module_text(settings: str) -> str:
+    """Return the lines of a module file, in Tcl, that set what a settings file sets."""
+    return "".join(
+        f"setenv {name} {_tcl_word(value)}\n" for name, value in settings_in(settings).items()
+    )
+
+
+def _tcl_word(value: str) -> str:
+    r"""Quote a word for Tcl.
+
+    >>> print(_tcl_word("/my rules/$HOME[1]"))
+    /my\ rules/\$HOME\[1\]
+    """
+    return re.sub(r"([^\w/.,:+=@%-])", r"\\\1", value)
+
+
+def _refuse_files_of_others(folder: Path, files: Mapping[str, str], by: str) -> None:
+    """Raise InputError for a file that would be replaced and was not written by `write_rules`."""
+    there = {name: _text(folder / name) for name in files if os.path.lexists(folder / name)}
+    settings = "".join(text for text in there.values() if _is_marked(text))
+    for name, text in there.items():
+        is_named = shlex.quote(f"{folder.resolve()}/{name}") in settings
+        if text != files[name] and not _is_marked(text) and not is_named:
+            raise InputError(
+                folder / name,
+                f"was not written by `switchpoint {by}`; choose another folder, or replace it with"
+                " --force",
+            )
+
+
+def _is_marked(text: str) -> bool:
+    return text.removeprefix(f"{_MODULE}\n").startswith(_MARK)
+
+
+def _text(file: Path) -> str:
+    """Return the text of a file; nothing if it is none, or too large to be one of these."""
+    try:
+        return read_limited(file, RULES_BYTES).decode("utf-8", "replace")
+    except OSError:
+        return ""

@@ -1,0 +1,76 @@
+"""Withdraws rules that do not win in fresh launches with them and without."""
+
+from __future__ import annotations
+
+import os
+
+from switchpoint.errors import InputError
+from switchpoint.models.checked import PLACE, checked_by, measured_sides
+from switchpoint.models.repeats import LEAST_LAUNCHES
+from switchpoint.models.rules_files import RULES_LABEL, WITH, WITHOUT, read_rules
+from switchpoint.tables.measurements import Measurements
+from switchpoint.tuning.facts import Group, Tuning, operation_of, read_tuning
+
+
+def check_tuning(
+    folder: str | os.PathLike[str],
+    measurements: Measurements,
+    source: str | os.PathLike[str] = "measurements",
+) -> Tuning:
+    """Return the rules of a folder with what was measured with and without them.
+
+    Parameters
+    ----------
+    folder
+        As `write_tuning` wrote it.
+    measurements
+        Runs of the kernels in their mode `library`. The label `rules` is `recommended` or
+        `default`; with rules the label `rules_digest` is that of the folder
+        (`rules_files.read_rules`). Other runs are left out, and a note says so.
+    source
+        Where they come from, for messages.
+
+    Raises
+    ------
+    InputError
+        If the folder has no rules, no launches used them, or none has a size of a rule.
+    """
+    tuning = read_tuning(folder)
+    source = os.fspath(source)
+    if not tuning.rules():
+        raise InputError(folder, "has no rules to check; tune again")
+    operations = {one.kernel: operation_of(one.kernel) for one in tuning.groups}
+    place = {name: getattr(tuning, name) for name in PLACE}
+    digest = read_rules(folder).digest
+    found, notes = measured_sides(measurements, source, operations, place, digest)
+    groups, checked = [], 0
+    for group in tuning.groups:
+        winners = []
+        for one in group.winners:
+            key = group.operation, group.ranks, group.nodes, one.size_bytes
+            again = None if one.withdrawn else checked_by(found.get(key, {}))
+            checked += again is not None
+            winners.append(one if again is None else one.model_copy(update={"checked": again}))
+        groups.append(group.model_copy(update={"winners": winners}))
+    if not checked:
+        raise InputError(source, _why(tuning.groups, {key[1] for key in found}))
+    kept = [note for note in tuning.notes if note not in notes]
+    return tuning.model_copy(update={"groups": groups, "notes": [*kept, *notes]})
+
+
+def _why(groups: list[Group], measured: set[int]) -> str:
+    """Say why no rule was checked."""
+    ranks = sorted({one.ranks for one in groups if one.winners})
+    if not measured & {*ranks}:
+        return (
+            f"has launches of {_list(sorted(measured))} ranks, but the rules are for"
+            f" {_list(ranks)}; measure with as many"
+        )
+    return (
+        f"has no size with a rule in {LEAST_LAUNCHES} launches of each side; measure those with the"
+        f" label {RULES_LABEL}={WITH} and {RULES_LABEL}={WITHOUT}"
+    )
+
+
+def _list(numbers: list[int]) -> str:
+    return " and ".join(map(str, numbers))
