@@ -75,6 +75,7 @@ measure: $(if $(filter testbed,$(SITE)),install,python)  ## run the checks of SI
 # curves and not all launches of one. A search to the byte needs no second launch.
 .PHONY: launches
 launches:
+	@[ '$(LAUNCHES)' -ge 1 ] 2>/dev/null || { echo "LAUNCHES=$(LAUNCHES): write a whole number from 1" >&2; exit 2; }
 	@$(ONE_SESSION); export SWITCHPOINT_SESSION=$${SWITCHPOINT_SESSION:-$$(date -u +%Y%m%dT%H%M%SZ)}; \
 	status=0; left_out='$(EXCLUDE)'; for launch in $$(seq $(LAUNCHES)); do \
 	    $(TIED) $(MAKE) $(READY) checks failures EXCLUDE="$$left_out" || status=$$?; \
@@ -132,7 +133,7 @@ checks:
 	    { trap '' INT; tee build/reframe.log | \
 	      sed -nu -E -e 's/^\[ +(OK|FAIL) \] \( *([0-9]+\/[0-9]+)\) (.*)$$/\1 \2 \3/p' \
 	                -e 's/^.*WARNING: (this machine is busy)/\1/p'; } || \
-	    { awk '/ERROR: / { print } \
+	    { awk '/ERROR: |^reframe: error: / { print } \
 	           /^FAILURE INFO for / { sub(/ \(run: .*/, ""); test = substr($$0, 18) } \
 	           /^ +\* Environment: / { environment = $$3 } \
 	           /^ +\* Reason: / { sub(/.*Reason: /, ""); print "FAIL " test ", " environment ": " $$0 }' \

@@ -197,6 +197,9 @@ def test_measuring_without_the_testbed_says_how_to_start_it() -> None:
             "placement 'one_nod' does not exist; this site has: one_node, one_",
         ),
         (["TAG=unheard-of"], "nothing was measured: no check of local is tagged unheard-of\n"),
+        (["OPTIONS_OF_REFRAME=--exex"], "reframe: error: unrecognized arguments: --exex\n"),
+        (["LAUNCHES=0"], "LAUNCHES=0: write a whole number from 1\n"),
+        (["LAUNCHES=two"], "LAUNCHES=two: write a whole number from 1\n"),
     ],
 )
 def test_measuring_nothing_is_an_error_with_a_reason(words: list[str], message: str) -> None:
