@@ -4,6 +4,7 @@ import atexit
 import fcntl
 import gc
 import os
+import re
 import secrets
 from dataclasses import dataclass
 from datetime import datetime, timezone
@@ -42,14 +43,20 @@ class OwnStageMixin(rfm.RegressionTestPlugin):
 
 
 def claim_stage():
-    """Refuse a stage folder that another session uses, which would delete its files.
+    """Refuse a stage folder that another session uses, or in which ReFrame starts nothing.
 
+    ReFrame 4.10 does not quote the path of a script. Two sessions would delete each other's files.
     The claim lasts as long as this process. Where files cannot be locked nobody is refused.
     """
     runtime = rt.runtime()
     if hasattr(runtime, "claimed_stage"):  # ReFrame may load this file twice
         return
     folder = Path(runtime.stage_prefix)
+    if re.search(r"[\s'\"\\]", str(folder)):
+        raise ReframeError(
+            "ReFrame starts no script in a folder whose path has a space, a quote or a backslash: "
+            f"{folder}; fix: choose another folder (--prefix)"
+        )
     folder.mkdir(parents=True, exist_ok=True)
     claim = os.open(folder / ".session", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
     try:

@@ -88,6 +88,15 @@ def test_a_point_without_a_sample_fails(reframe):
     assert "points without a sample: send 512 B" in session.failures[0]
 
 
+def test_a_folder_with_a_space_is_refused_with_its_reason(reframe, tmp_path):
+    folder = tmp_path / "a b"
+    session = reframe("--dry-run", *only("one_node")[1:], "--prefix", str(folder))
+    assert session.exit_code == 1
+    assert session.failures
+    for reason in session.failures:
+        assert f"has a space, a quote or a backslash: {folder / 'stage'}; fix: choose" in reason
+
+
 def test_the_folder_of_another_session_is_left_alone(reframe, tmp_path):
     running = tmp_path / "stage/testbed/batch/openmpi/running"
     running.mkdir(parents=True)
