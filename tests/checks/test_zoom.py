@@ -12,6 +12,7 @@ SHORT = (
     *("-S", "passes=1", "-S", "samples=2", "-S", "PingPongSweep.sizes_bytes=8,32768,65536"),
     *("-S", "Collective.ranks=2", "-S", "CollectiveZoom.ranks=2"),
     *("-S", "CollectiveZoom.also_search=library:4096-16384", "-S", "search_time_ms=800"),
+    *("-S", "Collective.sizes_bytes=8,1024,16384", "-S", "CollectiveZoom.sizes_bytes=8,16384"),
 )
 
 
