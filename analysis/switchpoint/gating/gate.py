@@ -16,13 +16,7 @@ from switchpoint.gating.by_curve import by_curve
 from switchpoint.gating.circumstances import facts_of_runs
 from switchpoint.gating.continuity import continued, reported, settled
 from switchpoint.gating.current import Current, Draft
-from switchpoint.gating.kept import (
-    kept,
-    kept_findings,
-    kept_verdicts,
-    known_boundaries,
-    parameters_of_launches,
-)
+from switchpoint.gating.kept import kept, kept_findings, kept_verdicts, parameters_of_launches
 from switchpoint.gating.kinds import ABSENCES
 from switchpoint.gating.points import (
     NO_POINTS,
@@ -88,13 +82,9 @@ def gate(
     chosen = calendar(store, single, session, site, most, policy.maintenance)
     sessions = chosen.sessions
     current, not_taken = _read(store, sessions, site)
-    known, lost = known_boundaries(
-        store, current.points, current.sessions, current.acceptances, policy.settled_after_sessions
-    )
-    not_taken += lost
     curves = None
     if current.sessions.current and len(current.curves):
-        curves = by_curve(current.points, {one: known[one].first_sizes for one in known})
+        curves = by_curve(current.points)
     found = [
         *absences.found(current, failed_checks),
         *(changes.found(current, curves, policy) if len(current.curves) else []),
@@ -120,7 +110,7 @@ def gate(
                 ]
             )
         ),
-        pd.DataFrame() if curves is None else parameters_of_launches(current, curves, known),
+        pd.DataFrame() if curves is None else parameters_of_launches(current, curves),
         policy.maintenance,
         chosen.site,
         current.power,
