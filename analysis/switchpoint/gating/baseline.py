@@ -98,10 +98,6 @@ class TestResult:
         half = special.stdtrit(self.freedom, 0.975) * self.error
         return self.effect - half, self.effect + half
 
-    def least_significant(self, p: float) -> Floats:
-        """Return the smallest effects whose probability by chance is at most `p`."""
-        return np.asarray(-special.stdtrit(self.freedom, p / 2) * self.error)
-
 
 def visible(scatter: float, sessions: int, p: float) -> float:
     """Return the smallest effect that is found with a probability by chance of at most `p`.

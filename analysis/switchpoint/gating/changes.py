@@ -30,6 +30,7 @@ from switchpoint.gating.parameters import (
     METRICS,
     NOISE,
     Parameters,
+    relative,
 )
 from switchpoint.gating.policy import Policy
 from switchpoint.gating.search import Change, Evidence, Search
@@ -64,11 +65,8 @@ def found(current: Current, curves: ByCurve | None, policy: Policy) -> Iterator[
     beside = np.r_[[one.p for one in curves.moved], sizes.p]
     evidence = _evidence(current, parameters, alike, beside, policy)
     search = Search(evidence)
-    _say_limits(current, evidence, search.threshold)
-    current.power.extend(
-        row | {"least": abs(relative(row["metric"], row["least"]))}
-        for row in search.power(_POWER_SESSIONS)
-    )
+    _say_limits(current, search)
+    current.power.extend(search.power(_POWER_SESSIONS))
     for change in search.drifts():
         yield _draft(current, parameters, change, "slow_drift", [])
     changes = search.changes()
@@ -122,32 +120,28 @@ def _least_effects(policy: Policy) -> dict[str, float]:
     }
 
 
-def _say_limits(current: Current, evidence: Evidence, threshold: float) -> None:
-    """Say how little a short baseline can tell."""
-    if current.sessions.current >= _ENOUGH_SESSIONS:
+def _say_limits(current: Current, search: Search) -> None:
+    """Say how little a short baseline can tell: the limits that `--power` prints."""
+    sessions = current.sessions.current
+    if sessions >= _ENOUGH_SESSIONS:
         return
-    number = counted(current.sessions.current, "baseline session")
-    metric = evidence.parameters.table["metric"].to_numpy()
-    smallest = evidence.test.least_significant(threshold)
-    for name in (LATENCY, BANDWIDTH):
-        visible = smallest[(metric == name) & np.isfinite(evidence.test.effect)]
-        if len(visible):
-            least = math.expm1(float(np.median(visible)))
-            limit = (
-                f"a change of {name} by less than {100 * least:.0f} % in one curve is not found"
+    number = counted(sessions, "baseline session")
+    for limit in search.power([sessions]):
+        if limit["of"] != "curve":
+            continue
+        metric, least = limit["metric"], limit["least"]
+        current.limits.append(
+            f"only {number}: "
+            + (
+                f"a change of {metric} by less than {100 * least:.0f} % in one curve is not found"
                 if least < _ANY_CHANGE
-                else f"this machine is too unsteady to find a change of {name} in one curve"
+                else f"this machine is too unsteady to find a change of {metric} in one curve"
             )
-            current.limits.append(f"only {number}: {limit}")
-    if current.sessions.current < ENOUGH_SESSIONS:
+        )
+    if sessions < ENOUGH_SESSIONS:
         current.limits.append(
             f"only {number}: a switch that moves by one size may be chance, and is not reported"
         )
-
-
-def relative(metric: str, logarithm: float) -> float:
-    """Return the relative change of a metric from the logarithm of the change of time."""
-    return math.expm1(-logarithm if metric == BANDWIDTH else logarithm)
 
 
 def _of_parameters(

@@ -9,6 +9,7 @@ w' = w exp(x) / (w exp(x) + (1 - w) exp(y)) and 1 - w'.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -123,6 +124,11 @@ def parameters_of(
     launch = lines.current.pop("launch")
     lines.current["noise"] = scatter[launch]
     return Parameters.joined([lines, noise])
+
+
+def relative(metric: str, logarithm: float) -> float:
+    """Return the relative change of a metric from the logarithm of the change of time."""
+    return math.expm1(-logarithm if metric == BANDWIDTH else logarithm)
 
 
 def ratios(points: Points, shapes: Shapes) -> Floats:

@@ -29,7 +29,7 @@ from switchpoint.gating.by_session import LaunchesBySession
 from switchpoint.gating.drift import correlation_beside_trend, drift, is_gradual, most_deviates
 from switchpoint.gating.factors import NODE, Group, first_fit, within_an_octave
 from switchpoint.gating.levels import normal_sessions
-from switchpoint.gating.parameters import BANDWIDTH, LATENCY, Parameters, main_segments
+from switchpoint.gating.parameters import BANDWIDTH, LATENCY, Parameters, main_segments, relative
 from switchpoint.tables.sweeps import Floats, Indices
 
 #: Of the curves that may have changed together, at least this share did.
@@ -144,8 +144,6 @@ class Search:
         candidates = self._candidates()
         self._drifts, others = self._drifts_of(candidates)
         self._drift_p = np.r_[[one.p for one in self._drifts], np.ones(others)]
-        #: The probability by chance below which a change counts, in the first round.
-        self.threshold = self._threshold(candidates)
 
     def changes(self) -> list[Change]:
         """Return the changes of groups, those that explain most first, then of single curves."""
@@ -195,7 +193,7 @@ class Search:
             for what, scatters in (("curve", self._test.scatter[own]), ("placement", of_groups)):
                 for number in sessions if len(scatters) else ():
                     least = visible(float(np.median(scatters)), number, p)
-                    least = max(least, self._given.least[metric])
+                    least = abs(relative(metric, max(least, self._given.least[metric])))
                     yield {"metric": metric, "of": what, "sessions": number, "least": least}
 
     def change_of(self, curves: Indices, metric: str) -> Change | None:
@@ -217,13 +215,6 @@ class Search:
         way = np.sign(np.median(self._test.effect[among]))
         same_way = np.sign(self._test.effect[rows]) == way
         return np.asarray(rows[np.isin(rows, among) | same_way])
-
-    def _threshold(self, candidates: Sequence[Change]) -> float:
-        """Return the largest p that counts, or the one that a single change must have."""
-        p = np.r_[[one.p for one in candidates], self._every(self._free)]
-        adjusted = false_discovery_control(p)
-        sure = p[adjusted <= self._given.rate]
-        return float(max(sure.max(initial=0.0), self._given.rate / max(len(p), 1)))
 
     def _every(self, free: npt.NDArray[np.bool_]) -> Floats:
         return np.asarray(
