@@ -9,9 +9,9 @@ import numpy as np
 import pandas as pd
 import pytest
 from switchpoint import Store, gate
-from switchpoint.gating.baseline import Series, TestResult, compare, deviates
+from switchpoint.gating.baseline import Series, TestResult, compare
 from switchpoint.gating.by_session import LaunchesBySession, launches_by_session
-from switchpoint.gating.drift import correlation_beside_trend, drift, is_gradual, most_deviates
+from switchpoint.gating.drift import correlation_beside_trend, drifts
 from switchpoint.gating.factors import Group
 from switchpoint.gating.levels import began, levels, normal_sessions
 from switchpoint.gating.parameters import Parameters
@@ -50,8 +50,6 @@ def judge_launches(each: np.ndarray) -> TestResult:
 def test_students_t_is_close_to_its_tables() -> None:
     freedom = np.array([3.0, 5.0, 10.0, 30.0])
     np.testing.assert_allclose(t975(freedom), [3.182, 2.571, 2.228, 2.042], rtol=0.015)
-    # t = 4.032 with 5 degrees of freedom has the probability of 2.576 normal deviations.
-    np.testing.assert_allclose(deviates(np.array([4.032]), np.array([5.0])), [2.576], rtol=0.01)
 
 
 @pytest.mark.parametrize("history", [2, 3, 5, 10, 30])
@@ -233,12 +231,11 @@ def test_a_drift_is_told_from_a_step_and_from_chance() -> None:
     rising = nights(30, 7) + np.linspace(0, 0.2, 30)
     step = nights(30, 8) + 0.2 * (np.arange(30) >= 15)
 
-    rise, low, high, z = drift(rising)
-    assert low < 0.2 < high and abs(rise - 0.2) < 0.05
-    assert z > 4 and is_gradual(rising)
-    assert not is_gradual(step)
-    chance = [drift(nights(30, seed, alike=0.5))[3] for seed in range(100, 200)]
-    assert sum(one > 4 for one in chance) <= 1
+    [(row, found)] = drifts(np.stack([rising, step]), np.arange(2), 0.01).items()
+    assert row == 0 and found.low < 0.2 < found.high and abs(found.rise - 0.2) < 0.05
+    assert found.p < 3e-5
+    chance = np.stack([nights(30, seed, alike=0.5) for seed in range(100, 200)])
+    assert len(drifts(chance, np.arange(100), 3e-5)) <= 1
 
 
 def test_a_slow_drift_is_one_finding(tmp_path: Path) -> None:
@@ -285,14 +282,12 @@ def test_nights_that_are_alike_are_no_drift() -> None:
     series = np.stack([nights(30, seed, alike=0.5) for seed in range(2000)])
     rising = nights(30, 1, alike=0.5) + np.linspace(0, 0.2, 30)
 
-    alike = correlation_beside_trend(series, np.zeros(len(series), dtype=int))
-    suspected = np.flatnonzero(most_deviates(series) > 3)
-    deviates = [drift(series[one], alike[one])[3] for one in suspected]
+    group = np.zeros(len(series) + 1, dtype=int)
+    alike = correlation_beside_trend(series, group[1:])
+    found = drifts(np.r_[series, rising[None]], group, 1.35e-3)
 
     assert abs(np.median(alike) - 0.5) < 0.1
-    assert len(suspected) > 20  # as if nights were independent
-    assert sum(deviate > 3 for deviate in deviates) <= 2  # 2.7 by chance
-    assert drift(rising, alike[0])[3] > 3
+    assert len(series) in found and len(found) <= 3  # 2.7 of the others by chance
 
 
 def test_a_change_that_nobody_accepted_stays_a_finding(tmp_path: Path) -> None:

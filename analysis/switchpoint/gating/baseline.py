@@ -115,13 +115,6 @@ def visible(scatter: float, sessions: int, p: float) -> float:
     return -float(special.stdtrit(_USUAL_FREEDOM + sessions - 1, p / 2)) * error
 
 
-def deviates(t: Floats, freedom: Floats) -> Floats:
-    """Convert values of Student's t to normal deviates of the same probability."""
-    return np.asarray(
-        -np.sign(t) * special.ndtri(np.maximum(special.stdtr(freedom, -np.abs(t)), 1e-300))
-    )
-
-
 @dataclass(frozen=True)
 class Series:
     """Series of sessions.

@@ -154,7 +154,7 @@ def began(series: Floats, starts_utc: Sequence[str]) -> tuple[str, ...]:
     if len(there) < _FEWEST_TO_DATE:
         return ()
     values = series[there]
-    cost = costs_before(values)[:-1] + costs_before(values[::-1])[::-1][1:]
+    cost = split_costs(values)
     steps = np.abs(np.diff(values))
     scale = max(float(np.median(steps)), 1e-3)
     splits = np.flatnonzero(cost - cost.min() <= _POSSIBLE * scale)
@@ -163,7 +163,12 @@ def began(series: Floats, starts_utc: Sequence[str]) -> tuple[str, ...]:
     return starts_utc[int(there[best + 1])], starts_utc[first], starts_utc[last]
 
 
-def costs_before(values: Floats) -> Floats:
+def split_costs(values: Floats) -> Floats:
+    """Return for each split into two levels the sum of the distances from their medians."""
+    return _costs_before(values)[:-1] + _costs_before(values[::-1])[::-1][1:]
+
+
+def _costs_before(values: Floats) -> Floats:
     """Return for each number of first values the sum of their distances from their median.
 
     The first entry is that of one value. It is a running median, with the sums of the values below

@@ -15,7 +15,6 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy import special
 
 from switchpoint.gating.baseline import (
     SHOWS,
@@ -26,7 +25,7 @@ from switchpoint.gating.baseline import (
     visible,
 )
 from switchpoint.gating.by_session import LaunchesBySession
-from switchpoint.gating.drift import correlation_beside_trend, drift, is_gradual, most_deviates
+from switchpoint.gating.drift import drifts, rise
 from switchpoint.gating.factors import NODE, Group, first_fit, within_an_octave
 from switchpoint.gating.levels import normal_sessions
 from switchpoint.gating.parameters import BANDWIDTH, LATENCY, Parameters, main_segments, relative
@@ -48,9 +47,6 @@ _TOGETHER = 0.7
 
 #: More groups are not looked for.
 _MOST_GROUPS = 36
-
-#: A drift is tested from this normal deviate on, as if sessions were independent.
-_LIKELY_DRIFT = 3.0
 
 
 @dataclass(frozen=True)
@@ -368,30 +364,27 @@ class Search:
         kinds = np.r_[kinds, kinds.max(initial=-1) + 1 + self._given.variance_group[rows]]
         alone = self._parameters.per_session[rows] - self._test.centre[rows, None]
         series = np.concatenate([*(one.series[None] for one in groups), alone])
-        alike = correlation_beside_trend(series, kinds)
         found = []
-        for number in np.flatnonzero(most_deviates(series) > _LIKELY_DRIFT):
-            if not is_gradual(series[number]):
-                continue
-            rise, low, high, z = drift(series[number], alike[number])
+        for number, drift in drifts(series, kinds, self._given.rate).items():
             if number < len(groups):
                 one = groups[number]
-                if not self._all_rise(one, rise):
+                if not self._all_rise(one, SHOWS * drift.rise):
                     continue
             else:
                 row = rows[[number - len(groups)]]
                 one = self._single(str(self._metric[row[0]]), row)
-            p = float(special.ndtr(-z))  # only a rise counts
-            found.append(replace(one, effect=rise, low=low, high=high, p=p))
+            found.append(
+                replace(one, effect=drift.rise, low=drift.low, high=drift.high, p=drift.p)
+            )
         return found, len(series) - len(found)
 
-    def _all_rise(self, change: Change, rise: float) -> bool:
-        """Whether most parameters of a group rise at least half as much as the group."""
+    def _all_rise(self, change: Change, least: float) -> bool:
+        """Whether most parameters of a group rise at least so much."""
         for row in change.rows.tolist():
             if row not in self._rises:
-                self._rises[row] = drift(self._mean(np.array([row])))[0]
+                self._rises[row] = rise(self._mean(np.array([row])))
         own = np.array([self._rises[row] for row in change.rows.tolist()])
-        return bool(np.mean(own >= SHOWS * rise) >= _LEAST_SHARE)
+        return bool(np.mean(own >= least) >= _LEAST_SHARE)
 
     def _together(
         self, metric: str, rows: Sequence[Indices], shared: Sequence[Mapping[str, str]]
