@@ -44,11 +44,10 @@ _SHOWN = 0.8
 #: What is more probable than this is no change in any case.
 _RARE = 0.05
 
-#: Variance over that of a mean, of normal values: of a median, and of the mean of the middle half.
-#: And the variance of the latter for 1 to 7 normal values of variance 1.
+#: Variance over that of a mean, of normal values: of a median, and of the mean of the middle half,
+#: which is between 1.1 and 1.35 for any number of values.
 MEDIAN_VARIANCE = math.pi / 2
-_LEVEL_VARIANCE = 1.17
-_OF_FEW = np.array([1.0, 0.5, 0.448, 0.298, 0.227, 0.185, 0.174])
+_MIDMEAN_VARIANCE = 1.25
 
 #: Before there is a baseline: the relative scatter from session to session, and how many degrees of
 #: freedom this counts. Similar series count at most so many.
@@ -111,7 +110,7 @@ def visible(scatter: float, sessions: int, p: float) -> float:
     p
         The current session alone is tested.
     """
-    error = scatter * math.sqrt(1 + min(_LEVEL_VARIANCE / sessions, 1.0))
+    error = scatter * math.sqrt(1 + min(_MIDMEAN_VARIANCE / sessions, 1.0))
     return -float(special.stdtrit(_USUAL_FREEDOM + sessions - 1, p / 2)) * error
 
 
@@ -199,12 +198,12 @@ def _compare(series: Series, window: int, usual: Floats | float) -> TestResult:
     moderated = np.maximum((prior * worth + own) / (worth + freedom), LEAST_SCATTER**2)
     alike = correlation(past, centre, series.similar) if window > 1 else np.zeros(len(past))
     # Sessions that are like those before them say less together (a first-order autoregression).
-    dependent = (1 + alike) / (1 - alike)
-    of_level = np.minimum(_LEVEL_VARIANCE / np.maximum(number, 1) * dependent, 1.0)
+    dependent = _MIDMEAN_VARIANCE * (1 + alike) / (1 - alike)
+    of_level = np.minimum(dependent / np.maximum(number, 1), 1.0)
     fewer = _fewer_launches(within, series.launches.number)
 
     def error(sessions: Indices | int) -> Floats:
-        of_newest = np.minimum(_OF_FEW[sessions - 1] * dependent, 1.0)
+        of_newest = np.minimum(dependent / sessions, 1.0)
         return np.asarray(np.sqrt(moderated * (of_newest + of_level) + fewer / sessions))
 
     complete = np.isfinite(newest).all(axis=1)
