@@ -33,10 +33,9 @@ _WINDOWS = (1, 3, 7)
 _FEWEST_BEFORE = 4
 
 #: Whatever is off by this share of a change shows it: the current session what several of the
-#: newest show, its launches (but for one of three) what the session shows, a curve what its group
-#: does, and a size what it differs from the others by.
+#: newest show, most of its launches what the session shows, a curve what its group does, and a size
+#: what it differs from the others by.
 SHOWS = 0.5
-_LAUNCHES_BELOW = 0.34
 
 #: A launch of the baseline shows an effect if it is off by this share of it.
 _SHOWN = 0.8
@@ -232,16 +231,13 @@ def _showing(off: Floats, effect: Floats) -> Indices:
 
 
 def _shown(series: Series, test: TestResult) -> npt.NDArray[np.bool_]:
-    """Return whether the current session and its launches show half of an effect."""
+    """Return whether the lower middle one of the current launches shows half of an effect."""
     sign = np.where(test.effect < 0, -1.0, 1.0)
-    current = sign[:, None] * (series.launches.each[:, -1] - test.centre[:, None])
-    number = np.isfinite(current).sum(axis=1)
-    ordered = np.sort(np.where(np.isfinite(current), current, np.inf), axis=1)
-    below = np.minimum((_LAUNCHES_BELOW * number).astype(int), max(current.shape[1] - 1, 0))
-    least = np.take_along_axis(ordered, below[:, None], axis=1)[:, 0]
-    whole = sign * (series.values[:, -1] - test.centre)
-    with np.errstate(invalid="ignore"):
-        return np.asarray(np.minimum(whole, least) >= SHOWS * np.abs(test.effect))
+    off = sign[:, None] * (series.launches.each[:, -1] - test.centre[:, None])
+    number = np.isfinite(off).sum(axis=1)
+    ordered = np.sort(off, axis=1)  # NaN is last
+    middle = np.take_along_axis(ordered, np.maximum(number - 1, 0)[:, None] // 2, axis=1)[:, 0]
+    return np.asarray(middle >= SHOWS * np.abs(test.effect))
 
 
 def _of_slow_launches(series: Series, test: TestResult, window: int, rows: Indices) -> Floats:
