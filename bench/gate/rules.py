@@ -48,7 +48,7 @@ RULES: dict[str, tuple[str, Any]] = {
     "jump of its own": ("switches._OF_ITS_OWN", 0.0),
     "most sizes moved": ("switches._LEAST_MOVED", 0.0),
     "agrees": ("switches._AGREES", 0.0),
-    "disturbed in levels": ("levels._DISTURBED", np.inf),
+    "disturbed in levels": ("levels.DISTURBED", np.inf),
     "causes": ("changes.causes_of", lambda changes: [[one] for one in changes]),
     "consequences": (
         "changes.explained",
