@@ -17,9 +17,6 @@ from switchpoint.tables.units import size_text
 #: The order in which columns name a group.
 _NAMING = ["placement", "mpi", "mode", "kernel", "environ", "partition", "site"]
 
-#: Parts of a unit that say how many bytes, as powers of two.
-_OCTAVE = 2.0
-
 
 def shared_by(curves: pd.DataFrame, rows: Indices, node: str | None = None) -> dict[str, str]:
     """Return the identity columns in which some curves agree, with the value."""
@@ -95,6 +92,6 @@ def finding_id(kind: str, metric: str, key: Sequence[int | str], shared: Mapping
 
     Sizes count to the nearest octave, because the segments of a curve may differ by a grid step.
     """
-    coarse = [round(math.log(max(one, 1), _OCTAVE)) if isinstance(one, int) else one for one in key]
+    coarse = [round(math.log2(max(one, 1))) if isinstance(one, int) else one for one in key]
     text = json.dumps([kind, metric, coarse, sorted(shared.items())])
     return hashlib.sha256(text.encode()).hexdigest()[:12]
