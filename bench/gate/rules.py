@@ -41,7 +41,6 @@ RULES: dict[str, tuple[str, Any]] = {
     "disturbed": ("baseline.DISTURBED", np.inf),
     "launches show it": ("baseline._LAUNCHES_BELOW", 1.0),
     "large effects": ("search._LARGE", np.inf),
-    "most evidence": ("search._MOST_EVIDENCE", np.inf),
     "most of a group": ("search._LEAST_SHARE", 0.0),
     "scatter together": ("search._TOGETHER", 1.0),
     "smallest jump": ("switches._SMALLEST_JUMP", 0.0),

@@ -38,9 +38,6 @@ _LEAST_SHARE = 0.6
 #: slow node makes one mode twice as slow, and another twenty times, and both changed together.
 _LARGE = 0.4
 
-#: A member of a group counts at most this much for or against it, as a logarithm of likelihoods.
-_MOST_EVIDENCE = 8.0
-
 #: Members that scatter independently scatter less together. Before there is a baseline, it is
 #: assumed that they scatter together by this share of what one does.
 _TOGETHER = 0.7
@@ -248,7 +245,7 @@ class Search:
         ratio = (own**2 - (own - effect) ** 2) / (2 * error**2)
         if np.mean(ratio > 0) < _LEAST_SHARE:
             return 0.0
-        return float(np.clip(ratio, -_MOST_EVIDENCE, _MOST_EVIDENCE).sum())
+        return float(ratio.sum())
 
     def _candidates(self) -> list[Change]:
         """Return how each group changed, as far as no change explains its curves yet.
