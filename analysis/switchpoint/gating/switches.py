@@ -39,9 +39,6 @@ _OF_ITS_OWN = 0.25
 #: The sizes of a segment whose line may be far off at others.
 _FEW_SIZES = 2
 
-#: Of the sizes between the places, at least this share moved by at least half of the jump.
-_LEAST_MOVED = 2 / 3
-
 #: How many sizes beside them, on either side, are compared with them.
 BESIDE = 2
 
@@ -247,7 +244,7 @@ class _Curve:
             return 0.0
         moved = way * (inside[known] - np.median(inside[known]) + jump) >= abs(jump) / 2
         moved &= way * inside[known] >= abs(jump) / 2
-        if np.mean(moved) < _LEAST_MOVED or not moved[[0, -1]].all():
+        if not moved[[0, -1]].all():
             return 0.0
         return float(known.sum() * jump**2)
 
