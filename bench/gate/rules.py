@@ -44,7 +44,6 @@ RULES: dict[str, tuple[str, Any]] = {
     "most of a group": ("search._LEAST_SHARE", 0.0),
     "scatter together": ("search._TOGETHER", 1.0),
     "smallest jump": ("switches._SMALLEST_JUMP", 0.0),
-    "jump of its own": ("switches._OF_ITS_OWN", 0.0),
     "agrees": ("switches._AGREES", 0.0),
     "disturbed in levels": ("levels.DISTURBED", np.inf),
     "causes": ("changes.causes_of", lambda changes: [[one] for one in changes]),

@@ -33,9 +33,6 @@ _SMALLEST_JUMP = 0.05
 _AGREES, _AGREES_AT_END = 0.4, 0.75
 _LARGE_JUMP = 0.2
 
-#: At least this share of the jump is no change of the sizes beside it too.
-_OF_ITS_OWN = 0.25
-
 #: The sizes of a segment whose line may be far off at others.
 _FEW_SIZES = 2
 
@@ -237,8 +234,6 @@ class _Curve:
         agrees = _AGREES if len(beyond) else _AGREES_AT_END
         level = way * (float(np.mean(inside[known])) if len(beyond) else jump)
         if not max(low, 0.0) * agrees <= level <= high / agrees:
-            return 0.0
-        if way * jump < _OF_ITS_OWN * low:
             return 0.0
         if not len(beyond) and abs(jump) < _LARGE_JUMP:
             return 0.0
