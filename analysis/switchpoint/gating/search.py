@@ -34,9 +34,9 @@ from switchpoint.tables.sweeps import Floats, Indices
 #: Of the curves that may have changed together, at least this share did.
 _LEAST_SHARE = 0.6
 
-#: Changes count at most this much when they are compared, as a logarithm, or twice what matters: a
-#: slow node makes one mode twice as slow, and another twenty times, and both changed together.
-_LARGE = 0.4
+#: Changes count at most so many times what matters when they are compared: a slow node makes one
+#: mode twice as slow, and another twenty times, and both changed together.
+_LARGE = 8.0
 
 #: Members that scatter independently scatter less together. Before there is a baseline, it is
 #: assumed that they scatter together by this share of what one does.
@@ -239,7 +239,7 @@ class Search:
     def _gain(self, change: Change) -> float:
         """Return how much likelier it is that all of a group changed than that none did."""
         own, error = self._test.effect[change.rows], self._test.error[change.rows]
-        large = max(_LARGE, 2 * self._given.least[change.metric])
+        large = _LARGE * self._given.least[change.metric]
         effect = np.clip(change.effect, -large, large)
         own = np.clip(own, -large, large)
         ratio = (own**2 - (own - effect) ** 2) / (2 * error**2)
