@@ -15,23 +15,17 @@ import pandas as pd
 from pydantic import BaseModel, Field, Json, ValidationError
 
 from switchpoint.errors import InputError
-from switchpoint.gating.accepted import NEEDED, identity_text
+from switchpoint.gating.accepted import identity_text
 from switchpoint.gating.by_curve import ByCurve
 from switchpoint.gating.circumstances import nodes_of
 from switchpoint.gating.current import Current
-from switchpoint.gating.kinds import GATE_COLUMNS
 from switchpoint.gating.points import texts_of
 from switchpoint.gating.policy import Maintenance
+from switchpoint.gating.stored_findings import NESTED, decoded, stored_findings
 from switchpoint.gating.verdict import Verdict, in_order
 from switchpoint.store.ledger import now_utc
 from switchpoint.store.store import Store
 from switchpoint.tables.columns import none_for_nulls
-
-#: Columns of findings that the store keeps as JSON text.
-_NESTED = ["shared", "curves", "what_changed"]
-
-#: What each fact that changed has.
-_FACT = {"fact", "before", "now"}
 
 
 class _Line(BaseModel):
@@ -58,7 +52,7 @@ def kept(store: Store, verdict: Verdict) -> None:
     """
     judged_utc = now_utc()
     findings = verdict.findings.assign(judged_utc=judged_utc)
-    nested = {name: [json.dumps(value) for value in findings[name]] for name in _NESTED}
+    nested = {name: [json.dumps(value) for value in findings[name]] for name in NESTED}
     store.keep_findings(findings.assign(**nested))
     windows = [one.model_dump(mode="json", by_alias=True) for one in verdict.maintenance]
     line = {
@@ -154,34 +148,10 @@ def kept_findings(store: Store, session: str, judged_utc: str | None) -> list[di
     judged_utc
         When; None for findings of earlier versions, which did not tell it.
     """
-    table = store.findings(session=session)
-    if table.empty or not {*NEEDED, "time_utc", "state", "fails"} <= {*table}:
-        return []
-    judged = table.get("judged_utc", pd.Series(index=table.index, dtype=object))
+    table = stored_findings(store, session=session)
+    judged = table["judged_utc"]
     table = table[judged.isna() if judged_utc is None else judged == judged_utc]
-    table = table.dropna(subset=[*NEEDED, "state", "fails"]).reindex(columns=GATE_COLUMNS)
-    newest = table.drop_duplicates("finding_id", keep="last")
-    effects = newest[["effect", "low", "high"]].apply(pd.to_numeric, errors="coerce").astype(float)
-    rows = none_for_nulls(newest).to_dict("records")
-    found = []
-    for row, effect in zip(rows, effects.to_dict("records"), strict=True):
-        try:
-            nested = {name: json.loads(row[name]) for name in _NESTED}
-        except (TypeError, ValueError):
-            continue
-        if _is_sound(nested):
-            found.append({**row, **nested, **effect, "fails": bool(row["fails"])})
-    return found
-
-
-def _is_sound(nested: Mapping[str, Any]) -> bool:
-    """Whether the nested columns of a finding have the types that the gate gives them."""
-    if not isinstance(nested["shared"], dict):
-        return False
-    lists = [nested["curves"], nested["what_changed"]]
-    entries = all(isinstance(own, list) and all(isinstance(one, dict) for one in own)
-                  for own in lists)  # fmt: skip
-    return entries and all({*one} >= _FACT for one in nested["what_changed"])
+    return [*decoded(table.drop_duplicates("finding_id", keep="last"))]
 
 
 def parameters_of_launches(current: Current, curves: ByCurve) -> pd.DataFrame:
