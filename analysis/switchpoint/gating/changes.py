@@ -35,7 +35,7 @@ from switchpoint.gating.parameters import (
 from switchpoint.gating.policy import Policy
 from switchpoint.gating.search import Change, Evidence, Search
 from switchpoint.gating.switches import ENOUGH_SESSIONS
-from switchpoint.gating.words import counted, effect_text, named, range_words, shared_by
+from switchpoint.gating.words import counted, effect_text, named, range_words, several, shared_by
 from switchpoint.tables.sweeps import Floats, Indices
 
 #: Before there is a baseline: the scatter of noise from session to session, as a logarithm.
@@ -185,14 +185,13 @@ def _draft(
     current: Current, parameters: Parameters, change: Change, kind: str, clauses: list[str]
 ) -> Draft:
     shared = shared_by(current.curves, change.curves, change.node)
-    bounds = sorted(relative(change.metric, value) for value in (change.low, change.high))
+    low, high = sorted(relative(change.metric, value) for value in (change.low, change.high))
     first, last, smallest, largest = _sizes(parameters, change)
     effect = relative(change.metric, change.effect)
     where = "" if change.metric == NOISE else range_words(first, last, smallest, largest)
-    number = "" if len(change.curves) == 1 else f" ({counted(len(change.curves), 'curve')})"
     sentence = (
         f"{change.metric} of {named(current.curves, change.curves, shared)}{where}"
-        f" {effect_text(effect, bounds[0], bounds[1])}{number}"
+        f" {effect_text(effect, low, high)}{several(change.curves)}"
     )
     if kind == "slow_drift":
         sentence += f", little by little over {counted(len(change.series), 'session')}"
@@ -206,8 +205,8 @@ def _draft(
         first,
         last,
         effect,
-        bounds[0],
-        bounds[1],
+        low,
+        high,
         () if kind == "slow_drift" else began(change.series, current.sessions.starts_utc),
     )
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TypeVar
 
 import numpy as np
 
@@ -21,22 +20,20 @@ from switchpoint.gating.parameters import NOISE
 from switchpoint.gating.search import Change
 from switchpoint.gating.shapes import Shapes
 from switchpoint.gating.switches import MovedSwitch
-from switchpoint.gating.words import counted, effect_text, named, range_words, shared_by
+from switchpoint.gating.words import counted, effect_text, named, range_words, several, shared_by
 from switchpoint.tables.sweeps import Floats, Indices
 from switchpoint.tables.units import size_text
 
 #: A sentence that lists more than this many consequences of a change is not read.
 _MOST_CLAUSES = 3
 
-_Found = TypeVar("_Found", MovedSwitch, OddSizes)
-
 
 def words_of(current: Current, moved: list[MovedSwitch], odd: list[OddSizes]) -> list[str]:
     """Write what follows from a change of latency or bandwidth, a clause each."""
     clauses = [_where_moved(current, same) for same in _moved_together(moved)]
-    largest = sorted(_odd_together(odd), key=lambda same: -abs(_typical(same).effect))
+    largest = sorted(_odd_together(odd), key=lambda same: -abs(math.log1p(_effect(same)[0])))
     clauses += (
-        f"{_where_odd(current, same)} {100 * math.expm1(_typical(same).effect):+.0f} % beyond that"
+        f"{_where_odd(current, same)} {100 * _effect(same)[0]:+.0f} % beyond that"
         for same in largest
     )
     if len(clauses) > _MOST_CLAUSES:
@@ -47,51 +44,37 @@ def words_of(current: Current, moved: list[MovedSwitch], odd: list[OddSizes]) ->
 def of_switches(current: Current, shapes: Shapes, moved: list[MovedSwitch]) -> Iterator[Draft]:
     """Yield a finding for all curves whose switch moved from the same place to the same place."""
     for same in _moved_together(moved):
-        curves = _curves_of(same)
-        typical = _typical(same)
-        number = "" if len(curves) == 1 else f" ({counted(len(curves), 'curve')})"
-        effect = math.expm1(typical.effect)
         sizes = [int(size) for one in same for size in shapes.size[one.places]]
-        between = range_words(min(sizes), max(sizes), 0, 2 * max(sizes) + 1)
-        yield Draft(
-            "moved_switch",
-            "switch",
-            f"{_where_moved(current, same)}{number}; time{between} {100 * effect:+.0f} %",
-            curves,
-            _from_to(same),
-            shared_by(current.curves, curves),
-            min(sizes),
-            max(sizes),
-            effect,
-            math.expm1(typical.low),
-            math.expm1(typical.high),
+        first, last = min(sizes), max(sizes)
+        between = range_words(first, last, 0, 2 * last + 1)
+        sentence = (
+            f"{_where_moved(current, same)}{several(_curves_of(same))};"
+            f" time{between} {100 * _effect(same)[0]:+.0f} %"
         )
+        yield _draft(same, "moved_switch", "switch", sentence, _from_to(same), (first, last))
 
 
 def of_sizes(current: Current, odd: list[OddSizes]) -> Iterator[Draft]:
     """Yield a finding for all curves in which the same sizes changed in the same direction."""
     for same in _odd_together(odd):
-        curves = _curves_of(same)
-        typical = _typical(same)
-        first, last = _range(same)
-        effect, low, high = (
-            math.expm1(value) for value in (typical.effect, typical.low, typical.high)
+        effect = _effect(same)
+        sentence = (
+            f"{_where_odd(current, same)} {effect_text(*effect)}{several(_curves_of(same))},"
+            " beyond what latency and bandwidth explain"
         )
-        number = "" if len(curves) == 1 else f" ({counted(len(curves), 'curve')})"
-        yield Draft(
-            "regression" if effect > 0 else "improvement",
-            "time",
-            f"{_where_odd(current, same)} {effect_text(effect, low, high)}{number},"
-            " beyond what latency and bandwidth explain",
-            curves,
-            (first, last),
-            shared_by(current.curves, curves),
-            first,
-            last,
-            effect,
-            low,
-            high,
-        )
+        kind = "regression" if effect[0] > 0 else "improvement"
+        yield _draft(same, kind, "time", sentence, _range(same), _range(same))
+
+
+def _draft(
+    same: Sequence[MovedSwitch | OddSizes],
+    kind: str,
+    metric: str,
+    sentence: str,
+    key: tuple[int, int],
+    sizes: tuple[int, int],
+) -> Draft:
+    return Draft(kind, metric, sentence, _curves_of(same), key, {}, *sizes, *_effect(same))
 
 
 def _moved_together(moved: Sequence[MovedSwitch]) -> list[list[MovedSwitch]]:
@@ -136,9 +119,10 @@ def _curves_of(same: Sequence[MovedSwitch | OddSizes]) -> Indices:
     return np.unique([one.curve for one in same])
 
 
-def _typical(same: Sequence[_Found]) -> _Found:
-    """Return the one with the median effect."""
-    return sorted(same, key=lambda one: one.effect)[len(same) // 2]
+def _effect(same: Sequence[MovedSwitch | OddSizes]) -> tuple[float, float, float]:
+    """Return the relative effect of the one with the median effect, with its interval."""
+    typical = sorted(same, key=lambda one: one.effect)[len(same) // 2]
+    return math.expm1(typical.effect), math.expm1(typical.low), math.expm1(typical.high)
 
 
 def _most_common(values: list[int]) -> int:

@@ -58,6 +58,11 @@ def counted(number: int, noun: str) -> str:
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
+def several(curves: Indices) -> str:
+    """Write how many curves are meant; empty if it is one."""
+    return "" if len(curves) == 1 else f" ({counted(len(curves), 'curve')})"
+
+
 def effect_text(effect: float, low: float, high: float) -> str:
     """Write a relative change in percent with its interval.
 
