@@ -17,7 +17,7 @@ from switchpoint.tables.sweeps import Indices
 _OF_TEST = ["site", "partition", "environ", "mpi", "kernel"]
 
 
-def found(current: Current, failed_checks: Sequence[tuple[str, str]] = ()) -> Iterator[Draft]:
+def drafts(current: Current, failed_checks: Sequence[tuple[str, str]] = ()) -> Iterator[Draft]:
     """Yield what is missing, failed, incomplete, elsewhere, or at the wrong time.
 
     Parameters

@@ -226,9 +226,9 @@ def matching(acceptances: Iterable[Acceptance], row: Mapping[str, Any]) -> Accep
     """Return the acceptance of a finding, if it was accepted."""
     curves = frozenset(map(identity_text, row["curves"]))
     for one in acceptances:
-        alike = (one.kind, one.metric) == (row["kind"], row["metric"])
-        alike &= bool(curves) and len(curves & one.curves) >= _SAME_CURVES * len(curves)
-        if (alike or one.finding_id == row["finding_id"]) and one.covers(row):
+        same_curves = (one.kind, one.metric) == (row["kind"], row["metric"])
+        same_curves &= bool(curves) and len(curves & one.curves) >= _SAME_CURVES * len(curves)
+        if (same_curves or one.finding_id == row["finding_id"]) and one.covers(row):
             return one
         if one.is_wider(row):
             return one

@@ -193,9 +193,9 @@ def _compare(series: Series, window: int, usual: Floats | float) -> TestResult:
     freedom = np.maximum(number - 1, 0)
     own = np.where(freedom > 0, np.nan_to_num(variance) * freedom, 0.0)
     moderated = np.maximum((prior * worth + own) / (worth + freedom), LEAST_SCATTER**2)
-    alike = correlation(past, centre, series.similar) if window > 1 else np.zeros(len(past))
+    neighbours = correlation(past, centre, series.similar) if window > 1 else np.zeros(len(past))
     # Sessions that are like those before them say less together (a first-order autoregression).
-    dependent = _MIDMEAN_VARIANCE * (1 + alike) / (1 - alike)
+    dependent = _MIDMEAN_VARIANCE * (1 + neighbours) / (1 - neighbours)
     of_level = np.minimum(dependent / np.maximum(number, 1), 1.0)
     fewer = _fewer_launches(within, series.launches.number)
 
@@ -257,8 +257,8 @@ def _of_slow_launches(series: Series, test: TestResult, window: int, rows: Indic
     shown = (np.nan_to_num(newest, nan=-np.inf) >= least[rows, None]).sum(axis=1)
     share = np.array([_share(sign[row] * off[row], least[[row]])[0] for row in rows])
     for one in np.unique(series.similar[rows]):
-        alike = np.flatnonzero(series.similar == one)
-        relative = off[alike] / test.scatter[alike, None, None]
+        members = np.flatnonzero(series.similar == one)
+        relative = off[members] / test.scatter[members, None, None]
         for way in (-1.0, 1.0):
             which = np.flatnonzero((series.similar[rows] == one) & (sign[rows] == way))
             if len(which):

@@ -21,7 +21,7 @@ from switchpoint.gating.consequences import (
     words_of,
 )
 from switchpoint.gating.current import Current, Draft
-from switchpoint.gating.factors import groups_of, strata
+from switchpoint.gating.factors import groups_of, variance_groups
 from switchpoint.gating.levels import began, normal_sessions
 from switchpoint.gating.odd_sizes import odd_sizes
 from switchpoint.gating.parameters import (
@@ -51,7 +51,7 @@ _ENOUGH_SESSIONS = 5
 _ANY_CHANGE = 10.0
 
 
-def found(current: Current, curves: ByCurve | None, policy: Policy) -> Iterator[Draft]:
+def drafts(current: Current, curves: ByCurve | None, policy: Policy) -> Iterator[Draft]:
     """Compare the session's curves with those of the baseline sessions; None if there are none."""
     if curves is None:
         current.limits.append(
@@ -59,11 +59,11 @@ def found(current: Current, curves: ByCurve | None, policy: Policy) -> Iterator[
         )
         return
     parameters = curves.parameters
-    alike = strata(current.curves)
+    variance_group = variance_groups(current.curves)
     every = np.ones(curves.rest.per_session.shape, dtype=bool)
-    sizes = compare(Series(curves.rest, every, alike[curves.shapes.curve]))
+    sizes = compare(Series(curves.rest, every, variance_group[curves.shapes.curve]))
     beside = np.r_[[one.p for one in curves.moved], sizes.p]
-    evidence = _evidence(current, parameters, alike, beside, policy)
+    evidence = _evidence(current, parameters, variance_group, beside, policy)
     search = Search(evidence)
     _say_limits(current, search)
     current.power.extend(search.power(_POWER_SESSIONS))
@@ -87,7 +87,11 @@ def found(current: Current, curves: ByCurve | None, policy: Policy) -> Iterator[
 
 
 def _evidence(
-    current: Current, parameters: Parameters, alike: Indices, beside: Floats, policy: Policy
+    current: Current,
+    parameters: Parameters,
+    variance_group: Indices,
+    beside: Floats,
+    policy: Policy,
 ) -> Evidence:
     """Compare the parameters of all curves with their baselines."""
     metric = parameters.table["metric"].to_numpy()
@@ -96,7 +100,7 @@ def _evidence(
     series = Series(
         parameters.launches,
         normal_sessions(parameters.per_session, policy.settled_after_sessions),
-        alike[parameters.table["curve"]] * len(METRICS) + kind,
+        variance_group[parameters.table["curve"]] * len(METRICS) + kind,
     )
     return Evidence(
         parameters,

@@ -14,7 +14,7 @@ import numpy as np
 
 from switchpoint.gating.by_curve import ByCurve
 from switchpoint.gating.current import Current, Draft
-from switchpoint.gating.factors import alike, first_fit
+from switchpoint.gating.factors import first_fit, of_same_sizes
 from switchpoint.gating.odd_sizes import OddSizes
 from switchpoint.gating.parameters import NOISE
 from switchpoint.gating.search import Change
@@ -79,12 +79,12 @@ def _draft(
 
 def _moved_together(moved: Sequence[MovedSwitch]) -> list[list[MovedSwitch]]:
     """Group switches that moved from about the same place to about the same place."""
-    return alike(moved, lambda one: (one.first_after, one.new_first_after))
+    return of_same_sizes(moved, lambda one: (one.first_after, one.new_first_after))
 
 
 def _odd_together(odd: Sequence[OddSizes]) -> list[list[OddSizes]]:
     """Group about the same sizes that changed in the same direction."""
-    return alike(odd, lambda one: (one.first_size, one.last_size))
+    return of_same_sizes(odd, lambda one: (one.first_size, one.last_size))
 
 
 def _where_moved(current: Current, same: Sequence[MovedSwitch]) -> str:

@@ -65,8 +65,8 @@ def groups_of(curves: pd.DataFrame, nodes: Sequence[frozenset[str]]) -> list[Gro
     return list(found.values())
 
 
-def strata(curves: pd.DataFrame) -> Indices:
-    """Number the curves that scatter alike: those of the same placement and MPI."""
+def variance_groups(curves: pd.DataFrame) -> Indices:
+    """Number the curves of a variance group: those of the same placement and MPI."""
     names = [name for name in ("placement", "mpi", "environ") if name in curves]
     if not names:
         return np.zeros(len(curves), dtype=np.intp)
@@ -96,7 +96,7 @@ def first_fit(found: Iterable[_T], belongs: Callable[[list[_T], _T], bool]) -> l
     return groups
 
 
-def alike(found: Iterable[_F], sizes: Callable[[_F], tuple[int, int]]) -> list[list[_F]]:
+def of_same_sizes(found: Iterable[_F], sizes: Callable[[_F], tuple[int, int]]) -> list[list[_F]]:
     """Group what changed in the same direction, both sizes within an octave of the first one's.
 
     Parameters

@@ -85,12 +85,12 @@ def gate(
     curves = None
     if current.sessions.current and len(current.curves):
         curves = by_curve(current.points)
-    found = [
-        *absences.found(current, failed_checks),
-        *(changes.found(current, curves, policy) if len(current.curves) else []),
-        *values.found(chosen.values, chosen.starts_utc, policy, current.acceptances),
+    drafts = [
+        *absences.drafts(current, failed_checks),
+        *(changes.drafts(current, curves, policy) if len(current.curves) else []),
+        *values.drafts(chosen.values, chosen.starts_utc, policy, current.acceptances),
     ]
-    rows = _decided(store, current, found, chosen.starts_utc, policy)
+    rows = _decided(store, current, drafts, chosen.starts_utc, policy)
     window = maintenance_at(sessions.starts_utc[-1], policy.maintenance)
     excused = [f"the session ran during maintenance, so nothing fails ({window})"] if window else []
     verdict = Verdict(
@@ -124,11 +124,11 @@ def gate(
 
 
 def _decided(
-    store: Store, current: Current, found: list[Draft], starts_utc: list[str], policy: Policy
+    store: Store, current: Current, drafts: list[Draft], starts_utc: list[str], policy: Policy
 ) -> list[dict[str, Any]]:
     """Return findings as rows, with what earlier gates reported of the same curves."""
     earlier = reported(store, current.sessions.starts_utc[-1])
-    rows = continued(map(current.described, found), earlier, starts_utc)
+    rows = continued(map(current.described, drafts), earlier, starts_utc)
     rows = [current.decided(row, policy) for row in rows]
     current.limits.extend(settled(rows, earlier, starts_utc, policy.settled_after_sessions))
     return rows

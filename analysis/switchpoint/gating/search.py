@@ -271,9 +271,9 @@ class Search:
         for metric in self._scopes:
             new = [key for key in wanted if key not in self._known and key[0] == metric]
             if new:
-                alike = [wanted[key] for key in new]
+                chosen = [wanted[key] for key in new]
                 together = self._together(
-                    metric, [one[0] for one in alike], [one[1] for one in alike]
+                    metric, [one[0] for one in chosen], [one[1] for one in chosen]
                 )
                 self._known |= zip(new, together, strict=True)
         return [self._known[key] for key in wanted]
@@ -293,8 +293,8 @@ class Search:
             return bool(within_an_octave(np.array(one), np.array(known[0])).all())
 
         for sizes in first_fit(others, belongs):
-            alike = [(first == one) & (last == two) for one, two in sizes]
-            yield own & ~self._main & np.logical_or.reduce(alike)
+            each = [(first == one) & (last == two) for one, two in sizes]
+            yield own & ~self._main & np.logical_or.reduce(each)
 
     def _with_singles(self, found: list[Change]) -> list[Change]:
         """Add what single curves changed, to a group that they changed like, or by themselves."""
@@ -357,12 +357,12 @@ class Search:
         groups = [one for one in candidates if one.metric in (LATENCY, BANDWIDTH)]
         if not len(rows):
             return [], 0
-        kinds = _kinds([one.shared for one in groups])
-        kinds = np.r_[kinds, kinds.max(initial=-1) + 1 + self._given.variance_group[rows]]
+        group = _correlation_groups([one.shared for one in groups])
+        group = np.r_[group, group.max(initial=-1) + 1 + self._given.variance_group[rows]]
         alone = self._parameters.per_session[rows] - self._test.centre[rows, None]
         series = np.concatenate([*(one.series[None] for one in groups), alone])
         found = []
-        for number, drift in drifts(series, kinds, self._given.rate).items():
+        for number, drift in drifts(series, group, self._given.rate).items():
             if number < len(groups):
                 one = groups[number]
                 if not self._all_rise(one, SHOWS * drift.rise):
@@ -398,7 +398,7 @@ class Search:
         launches = LaunchesBySession.single(series)
         launches = replace(launches, each=np.stack([self._mean_launches(some) for some in rows]))
         alone = np.arange(len(series))
-        test = compare(Series(launches, normal, alone, _kinds(shared)), usual)
+        test = compare(Series(launches, normal, alone, _correlation_groups(shared)), usual)
         low, high = test.interval()
         return [
             Change(
@@ -433,7 +433,7 @@ class Search:
             return np.asarray((np.where(there, off, 0.0) * weight).sum(axis=0) / weight.sum(axis=0))
 
 
-def _kinds(shared: Sequence[Mapping[str, str]]) -> Indices:
+def _correlation_groups(shared: Sequence[Mapping[str, str]]) -> Indices:
     """Number groups by the factors whose values they share."""
     kinds: dict[frozenset[str], int] = {}
     return np.array([kinds.setdefault(frozenset(one), len(kinds)) for one in shared], dtype=int)

@@ -123,8 +123,8 @@ def moved_switches(points: Points, shapes: Shapes) -> list[MovedSwitch]:
         (len(moves), points.sessions),
     )
     normal = np.ones(launches.per_session.shape, dtype=bool)
-    alike = np.zeros(len(moves), dtype=np.intp)
-    test = compare(Series(launches, normal, alike), _USUAL_SCATTER)
+    variance_group = np.zeros(len(moves), dtype=np.intp)
+    test = compare(Series(launches, normal, variance_group), _USUAL_SCATTER)
     p = np.minimum(test.p * [number for *_, number in moves], 1.0)
     low, high = test.interval()
     found: list[MovedSwitch] = []

@@ -29,7 +29,7 @@ _MOST_LISTED = 3
 _TIMES = frozenset("s sec seconds ms us usec ns min minutes h hours".split())  # noqa: SIM905
 
 
-def found(
+def drafts(
     values: pd.DataFrame,
     starts_utc: list[str],
     policy: Policy,
@@ -142,8 +142,8 @@ def _accepted(
     }
 
     def began(row: Mapping[Any, Any]) -> str:
-        drafts = (_draft(kind, "", row) for kind in ("regression", "improvement", "slow_drift"))
-        ids = (finding_id(one.kind, one.metric, one.key, one.shared) for one in drafts)
+        possible = (_draft(kind, "", row) for kind in ("regression", "improvement", "slow_drift"))
+        ids = (finding_id(one.kind, one.metric, one.key, one.shared) for one in possible)
         return max(begins.get(one, "") for one in ids)
 
     return [began(row) for row in rows] if begins else [""] * len(rows)
