@@ -128,7 +128,7 @@ RULES = {
 #: Constants that no rule names: why, and which.
 KEPT = {
     "part of a rule, which goes as a whole": {
-        *("baseline._FEWEST_BEFORE", "baseline._SHOWN", "levels._FEWEST_SESSIONS", "levels._PRICE"),
+        *("baseline._SHOWN", "levels._FEWEST_SESSIONS", "levels._PRICE"),
         *("levels._AROUND", "switches._LARGE_JUMP", "switches.BESIDE", "switches._LEFT_OUT"),
     },
     "of a model: a variance, a correlation, a regression, or what is likely before the data": {
@@ -147,7 +147,7 @@ KEPT = {
     "of what is printed": {
         *("changes._POWER_SESSIONS", "changes._ENOUGH_SESSIONS", "changes._ANY_CHANGE"),
         *("circumstances._MOST_LISTED", "consequences._MOST_CLAUSES", "sessions._MOST_NAMED"),
-        *("values._MOST_LISTED", "levels._FEWEST_TO_DATE", "levels._POSSIBLE"),
+        *("values._MOST_LISTED", "levels._POSSIBLE"),
     },
     "of what no history of `disturbed.py` has: a first session, missing curves, earlier findings,"
     " acceptances, single values, and what is measured again": {

@@ -26,9 +26,9 @@ from switchpoint.tables.sweeps import Floats, Indices
 #: share, are disturbed: then that is how the series scatters.
 _OFTEN_DISTURBED = 0.07
 
-#: So many newest sessions are compared together, by the mean of their middle half.
+#: So many newest sessions are compared together with at least as many, by the mean of their middle
+#: half.
 _WINDOWS = (1, 3, 7)
-_FEWEST_BEFORE = 4
 
 #: Whatever is off by this share of a change shows it: the current session what several of the
 #: newest show, most of its launches what the session shows, a curve what its group does, and a size
@@ -163,7 +163,7 @@ def compare(series: Series, usual: Floats | float = USUAL_SCATTER) -> TestResult
         Scatter from session to session before there is a baseline, of all series or of each.
     """
     sessions = series.values.shape[1]
-    windows = [window for window in _WINDOWS if window == 1 or sessions >= window + _FEWEST_BEFORE]
+    windows = [window for window in _WINDOWS if sessions >= 2 * window]
     tests = [_compare(series, window, usual) for window in windows]
     p = np.stack([one.p for one in tests])
     best = p.argmin(axis=0)
@@ -203,8 +203,7 @@ def _compare(series: Series, window: int, usual: Floats | float) -> TestResult:
         of_newest = np.minimum(dependent / sessions, 1.0)
         return np.asarray(np.sqrt(moderated * (of_newest + of_level) + fewer / sessions))
 
-    complete = np.isfinite(newest).all(axis=1)
-    complete &= number >= (1 if window == 1 else _FEWEST_BEFORE)
+    complete = np.isfinite(newest).all(axis=1) & (number >= window)
     effect = np.where(complete, row_midmeans(newest) - centre, np.nan)
     test = TestResult(
         centre, effect, np.sqrt(moderated), error(window), worth + freedom, np.ones(len(past))

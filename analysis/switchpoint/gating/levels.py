@@ -33,9 +33,6 @@ _AROUND = 2
 #: No scatter is less than this, as a logarithm.
 LEAST_SCATTER = 0.003
 
-#: A date needs this many sessions.
-_FEWEST_TO_DATE = 4
-
 #: Splits are possible whose cost is within this of the best, in units of the typical scatter of a
 #: session: 95 % for Laplace-distributed sessions.
 _POSSIBLE = 3.0
@@ -151,7 +148,7 @@ def began(series: Floats, starts_utc: Sequence[str]) -> tuple[str, ...]:
         Empty with too few sessions.
     """
     there = np.flatnonzero(np.isfinite(series))
-    if len(there) < _FEWEST_TO_DATE:
+    if len(there) < 2 * _FEWEST_SESSIONS:
         return ()
     values = series[there]
     cost = split_costs(values)
