@@ -109,8 +109,8 @@ def _covered(curves: pd.DataFrame, missing: Indices) -> Iterator[Indices]:
             yield group.curves
     rest = curves.iloc[sorted(left)]
     same = [name for name in _OF_TEST if name in rest]
-    for _, own in rest.groupby(same, dropna=False) if len(rest) else ():
-        yield own.index.to_numpy()
+    for _, of_test in rest.groupby(same, dropna=False) if len(rest) else ():
+        yield of_test.index.to_numpy()
 
 
 def _incomplete(current: Current) -> Iterator[Draft]:

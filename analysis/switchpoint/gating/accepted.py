@@ -210,7 +210,7 @@ def read(store: Store) -> tuple[list[Acceptance], list[str]]:
 def confirmed(store: Store) -> dict[str, list[str]]:
     """Return the start of each session whose change was confirmed and not accepted, by curve.
 
-    Curves are told by `identity_text`.
+    Curves are named by `identity_text`.
     """
     table = stored_findings(store)
     accepted_too = table.loc[table["state"] == ACCEPTED, "finding_id"]

@@ -191,8 +191,8 @@ def _compare(series: Series, window: int, usual: Floats | float) -> TestResult:
     within = np.nan_to_num(series.launches.variance)
     prior, worth = _prior(variance, number, within, series, usual)
     freedom = np.maximum(number - 1, 0)
-    own = np.where(freedom > 0, np.nan_to_num(variance) * freedom, 0.0)
-    moderated = np.maximum((prior * worth + own) / (worth + freedom), LEAST_SCATTER**2)
+    squares = np.where(freedom > 0, np.nan_to_num(variance) * freedom, 0.0)
+    moderated = np.maximum((prior * worth + squares) / (worth + freedom), LEAST_SCATTER**2)
     neighbours = correlation(past, centre, series.similar) if window > 1 else np.zeros(len(past))
     # Sessions that are like those before them say less together (a first-order autoregression).
     dependent = _MIDMEAN_VARIANCE * (1 + neighbours) / (1 - neighbours)
@@ -213,8 +213,8 @@ def _compare(series: Series, window: int, usual: Floats | float) -> TestResult:
     rare = np.flatnonzero(p <= _RARE)
     p[rare] = np.maximum(p[rare], _of_slow_launches(series, test, window, rare))
     since = _showing(newest - centre[:, None], effect)
-    own = np.where(np.arange(window) >= window - since[:, None], newest, np.nan)
-    return replace(test, effect=row_midmeans(own) - centre, error=error(since), p=p)
+    showing = np.where(np.arange(window) >= window - since[:, None], newest, np.nan)
+    return replace(test, effect=row_midmeans(showing) - centre, error=error(since), p=p)
 
 
 def _showing(off: Floats, effect: Floats) -> Indices:
@@ -325,12 +325,13 @@ def _prior(
         if seen.sum() < _FEWEST_ALIKE:
             continue
         freedom = float(np.median(number[seen])) - 1
-        middle, own = _pooled(variance[seen], number[seen] - 1.0)
+        middle, pooled_worth = _pooled(variance[seen], number[seen] - 1.0)
         # The sessions of similar series are the same ones, so few of many series are few.
         # Variances differ by factors: of their arithmetic mean, the larger one would be all.
         weight = freedom / (_USUAL_FREEDOM + freedom)
         prior[here] = guess ** (1 - weight) * middle**weight
-        worth[here] = np.clip(own, _USUAL_FREEDOM / 2, min(_USUAL_FREEDOM + freedom, _MOST_PRIOR))
+        most = min(_USUAL_FREEDOM + freedom, _MOST_PRIOR)
+        worth[here] = np.clip(pooled_worth, _USUAL_FREEDOM / 2, most)
     return prior, worth
 
 

@@ -76,14 +76,14 @@ def _joined(parts: Iterable[ByCurve]) -> ByCurve:
     shapes, moved, parameters, slower, rest = [], [], [], [], []
     segments = places = 0
     for part in parts:
-        own = part.shapes
-        shapes.append(replace(own, segment=own.segment + segments))
+        of_part = part.shapes
+        shapes.append(replace(of_part, segment=of_part.segment + segments))
         moved += [replace(one, places=one.places + places) for one in part.moved]
         parameters.append(part.parameters.numbered_from(segments))
         slower.append(part.slower)
         rest.append(part.rest)
-        segments += len(own.segment_curve)
-        places += len(own.size)
+        segments += len(of_part.segment_curve)
+        places += len(of_part.size)
     arrays = {
         field.name: np.concatenate([getattr(one, field.name) for one in shapes])
         for field in fields(Shapes)

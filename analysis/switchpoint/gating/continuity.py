@@ -85,8 +85,8 @@ def continued(
     taken: set[str] = set()
     found = []
     for row in rows:
-        own = _curves(row["curves"], row["shared"])
-        same = [one for one in earlier if _is_same(row, own, one)] if row["kind"] in CHANGES else []
+        curves = _curves(row["curves"], row["shared"])
+        same = [one for one in earlier if row["kind"] in CHANGES and _is_same(row, curves, one)]
         fresh = [one.row for one in same if one.started in newest]
         before = next((kept for kept in fresh if kept["finding_id"] not in taken), None)
         if before is not None:
@@ -131,7 +131,7 @@ def _curves(curves: Sequence[Mapping[str, str]], shared: Mapping[str, str]) -> f
     return frozenset(map(identity_text, curves or [shared]))
 
 
-def _is_same(row: Mapping[str, Any], own: frozenset[str], one: Reported) -> bool:
+def _is_same(row: Mapping[str, Any], curves: frozenset[str], one: Reported) -> bool:
     """Whether an earlier finding has about the same curves, metric and direction."""
     metrics = {row["metric"], one.row["metric"]}
     if len(metrics) > 1 and not metrics <= _TIMES:
@@ -142,7 +142,7 @@ def _is_same(row: Mapping[str, Any], own: frozenset[str], one: Reported) -> bool
     ]
     if any(map(math.isnan, effects)) or (effects[0] > 0) != (effects[1] > 0):
         return False
-    return len(own & one.curves) >= _SAME_CURVES * max(len(own), len(one.curves))
+    return len(curves & one.curves) >= _SAME_CURVES * max(len(curves), len(one.curves))
 
 
 def _as_before(same: Sequence[Reported]) -> str:

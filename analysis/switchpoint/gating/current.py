@@ -116,9 +116,9 @@ class Current:
         for curve, run_id in zip(
             self.current_launches["curve"], self.current_launches["run_id"], strict=True
         ):
-            own = nodes_of(self.facts.get(run_id, {}))
+            nodes = nodes_of(self.facts.get(run_id, {}))
             known = used[curve]
-            used[curve] = own if known is None else known & own
+            used[curve] = nodes if known is None else known & nodes
         return [frozenset() if nodes is None else nodes for nodes in used]
 
     @functools.cached_property
@@ -129,8 +129,8 @@ class Current:
 
     def runs_of_curves(self, curves: Indices) -> set[str]:
         """Return the current session's runs of some curves."""
-        own = self.current_launches[self.current_launches["curve"].isin(curves)]
-        return set(own["run_id"])
+        launches = self.current_launches[self.current_launches["curve"].isin(curves)]
+        return set(launches["run_id"])
 
     def described(self, draft: Draft) -> dict[str, Any]:
         """Return a finding as a row of `GATE_COLUMNS`, before anybody's acceptance counts."""

@@ -108,9 +108,9 @@ def of_same_sizes(found: Iterable[_F], sizes: Callable[[_F], tuple[int, int]]) -
     """
 
     def belongs(group: list[tuple[tuple[int, int], _F]], one: tuple[tuple[int, int], _F]) -> bool:
-        (own, change), (others, first) = one, group[0]
+        (pair, change), (first_pair, first) = one, group[0]
         same_direction = (change.effect > 0) == (first.effect > 0)
-        return same_direction and bool(within_an_octave(np.array(own), np.array(others)).all())
+        return same_direction and bool(within_an_octave(np.array(pair), np.array(first_pair)).all())
 
     sized = sorted(((sizes(one), one) for one in found), key=lambda pair: pair[0])
     return [[one for _, one in group] for group in first_fit(sized, belongs)]

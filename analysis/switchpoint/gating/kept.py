@@ -123,8 +123,8 @@ def _verdict(line: _Line, rows: list[dict[str, Any]]) -> Verdict:
 
 def _is_of(row: Mapping[str, Any], sites: Collection[str]) -> bool:
     """Whether a finding is of some sites only."""
-    told = row["curves"] or [row["shared"]]
-    return all(str(one.get("site")) in sites for one in told)
+    identities = row["curves"] or [row["shared"]]
+    return all(str(one.get("site")) in sites for one in identities)
 
 
 def _newest_first(table: pd.DataFrame) -> Iterator[_Line]:

@@ -95,8 +95,8 @@ def odd_sizes(
         The smallest effect that matters, as a logarithm.
     """
     odd = sure & (np.abs(np.nan_to_num(test.effect)) >= least)
-    own = np.maximum(SHOWS * np.abs(test.effect), least)
-    odd &= np.sign(test.effect) * slower >= own
+    required = np.maximum(SHOWS * np.abs(test.effect), least)
+    odd &= np.sign(test.effect) * slower >= required
     low, high = test.interval()
     found = []
     for run in _runs(np.flatnonzero(odd), shapes.curve, test.effect):
@@ -139,8 +139,8 @@ def _explained(shapes: Shapes, parameters: Parameters) -> tuple[Floats, Floats]:
 def _is_beside_switch(place: int, shapes: Shapes) -> bool:
     """Whether a place is next to another segment of its curve."""
     around = slice(max(place - 1, 0), place + 2)
-    own = shapes.curve[around] == shapes.curve[place]
-    return len(np.unique(shapes.segment[around][own])) > 1
+    same_curve = shapes.curve[around] == shapes.curve[place]
+    return len(np.unique(shapes.segment[around][same_curve])) > 1
 
 
 def _runs(places: Indices, curve: Indices, effect: Floats) -> list[Indices]:

@@ -93,8 +93,8 @@ class Parameters:
 
     def numbered_from(self, segments: int) -> Parameters:
         """Number the segments from here on; the noise belongs to none."""
-        own = self.table["segment"]
-        return replace(self, table=self.table.assign(segment=own + segments * (own >= 0)))
+        segment = self.table["segment"]
+        return replace(self, table=self.table.assign(segment=segment + segments * (segment >= 0)))
 
     @classmethod
     def joined(cls, parts: list[Parameters]) -> Parameters:
@@ -164,8 +164,8 @@ def _fit_lines(points: Points, shapes: Shapes, used: npt.NDArray[np.bool_]) -> P
     of_launch, of_segment = np.divmod(cells, max(len(shapes.segment_curve), 1))
     session = points.launches["session_number"].to_numpy()[of_launch]
     sizes = _sizes(shapes)
-    told = known_by == 2
-    told[of_segment[free & (session == points.sessions - 1)]] = True
+    both_known = known_by == 2
+    both_known[of_segment[free & (session == points.sessions - 1)]] = True
     parts = []
     for values, metric, there, rest in (
         (latency, LATENCY, (known_by == 2) | (metric_of == LATENCY), 1 - mean),
@@ -176,7 +176,7 @@ def _fit_lines(points: Points, shapes: Shapes, used: npt.NDArray[np.bool_]) -> P
         row = np.searchsorted(segments, of_segment[chosen])
         table = sizes.iloc[segments].reset_index(drop=True)
         table.insert(1, "metric", metric)
-        table["rest"] = np.where(told, 0.0, rest)[segments]
+        table["rest"] = np.where(both_known, 0.0, rest)[segments]
         parts.append(_collect(table, row, session[chosen], values[chosen], points.sessions))
     current = _current(points, shapes, cells, latency, per_byte)
     return replace(Parameters.joined(parts), current=current)
@@ -324,9 +324,9 @@ def line_changes(
     latency, per_byte = level, level
     free = np.ones(count, dtype=bool)
     for step in range(_STEPS + _STEPS_OF_LEVELS):
-        own = share * np.exp(latency[cell])
-        whole = own + (1 - share) * np.exp(per_byte[cell])
-        own_share = own / whole
+        latency_part = share * np.exp(latency[cell])
+        whole = latency_part + (1 - share) * np.exp(per_byte[cell])
+        own_share = latency_part / whole
         off = ratio - np.log(whole)
         linear = off + own_share * latency[cell] + (1 - own_share) * per_byte[cell]
         deviation = np.abs(off) * np.sqrt(weight)

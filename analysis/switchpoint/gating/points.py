@@ -241,9 +241,9 @@ def _numbered(keys: pd.DataFrame) -> tuple[Indices, pd.DataFrame]:
     """Number the distinct rows in their order; also return them, with Python's texts."""
     code = np.zeros(len(keys), dtype=np.int64)
     for name in keys:
-        own, values = pd.factorize(keys[name])
+        codes, values = pd.factorize(keys[name])
         # A null has the code -1. Numbers that are dense again cannot overflow in the next column.
-        code, _ = pd.factorize(code * (len(values) + 1) + own + 1)
+        code, _ = pd.factorize(code * (len(values) + 1) + codes + 1)
     _, first = np.unique(code, return_index=True)
     distinct = keys.iloc[first].astype(object)
     if distinct.empty:

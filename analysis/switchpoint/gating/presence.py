@@ -144,8 +144,8 @@ def _fewer(what: str, number: pd.DataFrame) -> Iterator[Fewer]:
 
 def truncated(sessions: Sessions) -> pd.DataFrame:
     """Return the current session's runs whose records are truncated."""
-    own = sessions.runs_of(sessions.current)
-    return own[~own["complete"].astype(bool)]
+    runs = sessions.runs_of(sessions.current)
+    return runs[~runs["complete"].astype(bool)]
 
 
 def misplaced(
@@ -177,11 +177,11 @@ def misplaced(
         key = tuple(run.get(name) for name in ALIKE)
         if key not in usual or not run["complete"]:
             continue
-        own = _placed(facts.get(run["run_id"]))
-        if own in usual[key]:
+        placed = _placed(facts.get(run["run_id"]))
+        if placed in usual[key]:
             continue
         expected = _in_words(usual[key].most_common(1)[0][0])
-        words = f"ran {_in_words(own)}" if own else "has no record that proves where it ran"
+        words = f"ran {_in_words(placed)}" if placed else "has no record that proves where it ran"
         sentence = f"`{run['placement']}` {words}; before, it ran {expected}"
         found.setdefault(sentence, []).append(str(run["run_id"]))
     return found
@@ -202,8 +202,8 @@ def other_machine(
     sessions: Sessions, facts: Mapping[str, Mapping[str, str]], before: pd.DataFrame
 ) -> tuple[str, str] | None:
     """Return the machines before and now if they have neither host nor processor in common."""
-    own = sessions.runs_of(sessions.current)["run_id"]
-    hosts, models = _machine(facts, own)
+    current = sessions.runs_of(sessions.current)["run_id"]
+    hosts, models = _machine(facts, current)
     old_hosts, old_models = _machine(facts, before["run_id"])
     if not hosts or not old_hosts or hosts & old_hosts or models & old_models:
         return None
@@ -214,8 +214,8 @@ def same_machine(
     sessions: Sessions, facts: Mapping[str, Mapping[str, str]]
 ) -> tuple[str, str] | None:
     """Return the other site whose hosts a new site has, and what they have in common."""
-    own = sessions.runs_of(sessions.current)["run_id"]
-    hosts, models = _machine(facts, own)
+    current = sessions.runs_of(sessions.current)["run_id"]
+    hosts, models = _machine(facts, current)
     others = sessions.elsewhere
     for site, runs in others.groupby("site", observed=True) if len(others) else ():
         other_hosts, other_models = _machine(facts, runs["run_id"])
@@ -227,9 +227,9 @@ def same_machine(
 def _machine(
     facts: Mapping[str, Mapping[str, str]], runs: pd.Series[str]
 ) -> tuple[set[str], set[str]]:
-    own = [facts[run] for run in runs if run in facts]
-    hosts = {node for one in own for node in nodes_of(one)}
-    return hosts, {one["CPU model"] for one in own if one.get("CPU model")}
+    known = [facts[run] for run in runs if run in facts]
+    hosts = {node for one in known for node in nodes_of(one)}
+    return hosts, {one["CPU model"] for one in known if one.get("CPU model")}
 
 
 def _named(hosts: set[str], models: set[str]) -> str:

@@ -139,7 +139,7 @@ def slowdown(ones: Floats, others: Floats) -> Slowdown:
         (_variance(values) / len(values), max(len(values) - 1, 1)) for values in (ones, others)
     ]
     total = sum(variance for variance, _ in parts)
-    freedom = total**2 / sum(variance**2 / own for variance, own in parts)
+    freedom = total**2 / sum(variance**2 / degrees for variance, degrees in parts)
     half = math.sqrt(total) * float(t975(np.array(freedom)))
     effect = float(np.mean(ones) - np.mean(others))
     return Slowdown(effect, effect - half, effect + half)

@@ -177,13 +177,14 @@ class Search:
         tests = len(self._known) + len(self._every(self._free))
         p = self._given.rate / max(tests, 1)
         for metric in (LATENCY, BANDWIDTH):
-            own = (self._metric == metric) & np.isfinite(self._test.effect)
+            of_metric = (self._metric == metric) & np.isfinite(self._test.effect)
+            of_curves = self._test.scatter[of_metric]
             of_groups = [
                 one.scatter
                 for (name, _), one in self._known.items()
                 if name == metric and {*one.shared} == {"placement"}
             ]
-            for what, scatters in (("curve", self._test.scatter[own]), ("placement", of_groups)):
+            for what, scatters in (("curve", of_curves), ("placement", of_groups)):
                 for number in sessions if len(scatters) else ():
                     least = visible(float(np.median(scatters)), number, p)
                     least = abs(relative(metric, max(least, self._given.least[metric])))
@@ -238,11 +239,11 @@ class Search:
 
     def _gain(self, change: Change) -> float:
         """Return how much likelier it is that all of a group changed than that none did."""
-        own, error = self._test.effect[change.rows], self._test.error[change.rows]
+        effects, error = self._test.effect[change.rows], self._test.error[change.rows]
         large = _LARGE * self._given.least[change.metric]
         effect = np.clip(change.effect, -large, large)
-        own = np.clip(own, -large, large)
-        ratio = (own**2 - (own - effect) ** 2) / (2 * error**2)
+        effects = np.clip(effects, -large, large)
+        ratio = (effects**2 - (effects - effect) ** 2) / (2 * error**2)
         if np.mean(ratio > 0) < _LEAST_SHARE:
             return 0.0
         return float(ratio.sum())
@@ -280,21 +281,21 @@ class Search:
 
     def _scopes_of(self, metric: str) -> Iterator[npt.NDArray[np.bool_]]:
         """Yield which parameters of a metric are compared together."""
-        own = self._metric == metric
-        yield own
-        yield own & self._main
+        of_metric = self._metric == metric
+        yield of_metric
+        yield of_metric & self._main
         first, last = (
             self._parameters.table[name].to_numpy()
             for name in ("first_size_bytes", "last_size_bytes")
         )
-        others = np.unique(np.c_[first, last][own & ~self._main], axis=0).tolist()
+        others = np.unique(np.c_[first, last][of_metric & ~self._main], axis=0).tolist()
 
         def belongs(known: list[list[int]], one: list[int]) -> bool:
             return bool(within_an_octave(np.array(one), np.array(known[0])).all())
 
         for sizes in first_fit(others, belongs):
             each = [(first == one) & (last == two) for one, two in sizes]
-            yield own & ~self._main & np.logical_or.reduce(each)
+            yield of_metric & ~self._main & np.logical_or.reduce(each)
 
     def _with_singles(self, found: list[Change]) -> list[Change]:
         """Add what single curves changed, to a group that they changed like, or by themselves."""
@@ -380,8 +381,8 @@ class Search:
         for row in change.rows.tolist():
             if row not in self._rises:
                 self._rises[row] = rise(self._mean(np.array([row])))
-        own = np.array([self._rises[row] for row in change.rows.tolist()])
-        return bool(np.mean(own >= least) >= _LEAST_SHARE)
+        rises = np.array([self._rises[row] for row in change.rows.tolist()])
+        return bool(np.mean(rises >= least) >= _LEAST_SHARE)
 
     def _together(
         self, metric: str, rows: Sequence[Indices], shared: Sequence[Mapping[str, str]]

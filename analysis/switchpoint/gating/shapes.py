@@ -160,7 +160,7 @@ def _lines(
     first = np.searchsorted(segment, np.arange(count))
     alone = (np.bincount(segment, minlength=count) == 1) & (size[first] > 0)
     smallest = time[first[np.searchsorted(segment_curve, segment_curve)]]
-    own = time[first]
-    shared = np.minimum(own, smallest)
+    first_time = time[first]
+    shared = np.minimum(first_time, smallest)
     latency = np.where(alone, shared, latency)
-    return latency, np.where(alone, (own - shared) / np.maximum(size[first], 1), slope)
+    return latency, np.where(alone, (first_time - shared) / np.maximum(size[first], 1), slope)

@@ -109,16 +109,16 @@ def moved_switches(points: Points, shapes: Shapes) -> list[MovedSwitch]:
     level = by_session(place, np.zeros_like(place), ratio[current], (len(shapes.size), 1))[:, 0]
     curves = np.unique(shapes.curve[np.abs(np.nan_to_num(level)) > _SMALLEST_JUMP])
     moves: list[tuple[_Curve, _Move, int]] = []
-    for curve in curves:
-        first, last = np.searchsorted(shapes.curve, [curve, curve + 1])
-        own = _Curve.of(points, ratio, shapes, int(first), int(last))
-        moves += [(own, move, number) for move, number in own.moves()]
+    for which in curves:
+        first, last = np.searchsorted(shapes.curve, [which, which + 1])
+        curve = _Curve.of(points, ratio, shapes, int(first), int(last))
+        moves += [(curve, move, number) for move, number in curve.moves()]
     if not moves:
         return []
-    rows = [own.contrast(own.ratio, move) for own, move, _ in moves]
+    rows = [curve.contrast(curve.ratio, move) for curve, move, _ in moves]
     launches = launches_by_session(
         np.repeat(np.arange(len(moves)), [len(one) for one in rows]),
-        np.concatenate([own.session for own, *_ in moves]),
+        np.concatenate([curve.session for curve, *_ in moves]),
         np.concatenate(rows),
         (len(moves), points.sessions),
     )
@@ -129,15 +129,15 @@ def moved_switches(points: Points, shapes: Shapes) -> list[MovedSwitch]:
     low, high = test.interval()
     found: list[MovedSwitch] = []
     for number in np.argsort(p, kind="stable"):
-        own, move, _ = moves[number]
+        curve, move, _ = moves[number]
         few = points.sessions - 1 < ENOUGH_SESSIONS and len(move.places) < 2
-        taken = [one.places for one in found if one.curve == own.curve]
-        places = own.first + move.places
+        taken = [one.places for one in found if one.curve == curve.curve]
+        places = curve.first + move.places
         if p[number] > _LEFT_OUT or few or any(np.isin(places, one).any() for one in taken):
             continue
-        effect = float(np.nanmedian(own.level[move.places]))
+        effect = float(np.nanmedian(curve.level[move.places]))
         half = float(high[number] - low[number]) / 2
-        found.append(own.described(move, effect, half, float(p[number])))
+        found.append(curve.described(move, effect, half, float(p[number])))
     return found
 
 
@@ -257,11 +257,11 @@ class _Curve:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", RuntimeWarning)  # of launches without these sizes
             inside = np.nanmean(ratio[:, move.places], axis=1)
-        own = time[move.places].mean()
+        time_inside = time[move.places].mean()
         explained = []
         for place in (*move.lower, *move.upper):
             larger = size[move.places].mean() / max(size[place], 1.0)
-            by_time = added[:, place] / own
+            by_time = added[:, place] / time_inside
             explained += [ratio[:, place], np.log1p(np.maximum(larger * by_time, -0.9))]
             if place in move.lower or not len(move.lower):  # a higher latency adds as much below
                 explained.append(np.log1p(np.maximum(by_time, -0.9)))
@@ -283,20 +283,20 @@ class _Curve:
         segment = self.segment[start] if down else self.segment[move.start - 1]
         places = move.places
         size = self.shapes.size[self.first + places].astype(float)
-        own = self.shapes.log_time[self.first + places]
+        baseline = self.shapes.log_time[self.first + places]
         first, end = np.searchsorted(self.shapes.segment, [segment, segment + 1])
         with np.errstate(divide="ignore", invalid="ignore"):
-            jumps = [np.log(self.shapes.lines(segment, size)) - own]
+            jumps = [np.log(self.shapes.lines(segment, size)) - baseline]
             if end - first <= _FEW_SIZES:
                 nearest = self.shapes.size[first if down else end - 1]
-                same = np.log(self.shapes.lines(segment, nearest)) - own
+                same = np.log(self.shapes.lines(segment, nearest)) - baseline
                 jumps += [same, same + np.log(size / nearest)]
         inside = places[0] > 0 and self.segment[places[0] - 1] == self.segment[places[0]]
         if down and inside:  # if all of a segment changed, its latency did
             before = self.shapes.log_time[self.first : self.last] + self.level
             beside = before[move.start - 1 : move.start + 1]
             if np.isfinite(beside).any():
-                jumps.append(np.fmin.reduce(beside) - own)
+                jumps.append(np.fmin.reduce(beside) - baseline)
         means = [float(np.mean(one)) for one in jumps if np.isfinite(one).all()]
         return (min(means), max(means)) if means else (0.0, 0.0)
 

@@ -20,11 +20,11 @@ _NAMING = ["placement", "mpi", "mode", "kernel", "environ", "partition", "site"]
 
 def shared_by(curves: pd.DataFrame, rows: Indices, node: str | None = None) -> dict[str, str]:
     """Return the identity columns in which some curves agree, with the value."""
-    own = curves.iloc[rows]
+    chosen = curves.iloc[rows]
     shared = {
-        str(name): str(own[name].iloc[0])
-        for name in own
-        if own[name].notna().all() and len(set(own[name])) == 1
+        str(name): str(chosen[name].iloc[0])
+        for name in chosen
+        if chosen[name].notna().all() and len(set(chosen[name])) == 1
     }
     return shared | ({NODE: node} if node else {})
 
