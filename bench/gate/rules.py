@@ -133,7 +133,7 @@ KEPT = {
     },
     "of a model: a variance, a correlation, a regression, or what is likely before the data": {
         *("baseline.MEDIAN_VARIANCE", "baseline._MIDMEAN_VARIANCE", "baseline.MOST_CORRELATED"),
-        *("baseline.USUAL_SCATTER", "baseline._USUAL_FREEDOM", "baseline._MOST_PRIOR"),
+        *("baseline.USUAL_SCATTER", "baseline._USUAL_FREEDOM"),
         *("changes._USUAL_SCATTER_OF_NOISE", "switches._USUAL_SCATTER", "shapes._UNKNOWN_ERROR"),
         *("levels.LEAST_SCATTER", "shapes._LEAST_CONFIDENCE", "parameters._MOST_INFLATION"),
         *("parameters._LEAST_ERROR", "parameters._BIWEIGHT", "parameters._STEPS"),

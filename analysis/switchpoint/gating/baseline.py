@@ -47,10 +47,9 @@ MEDIAN_VARIANCE = math.pi / 2
 _MIDMEAN_VARIANCE = 1.25
 
 #: Before there is a baseline: the relative scatter from session to session, and how many degrees of
-#: freedom this counts. Similar series count at most so many.
+#: freedom this counts.
 USUAL_SCATTER = 0.03
 _USUAL_FREEDOM = 6.0
-_MOST_PRIOR = 30.0
 
 #: Fewer similar series do not show how much their variances differ.
 _FEWEST_ALIKE = 5
@@ -325,29 +324,29 @@ def _prior(
         if seen.sum() < _FEWEST_ALIKE:
             continue
         freedom = float(np.median(number[seen])) - 1
-        middle, pooled_worth = _pooled(variance[seen], number[seen] - 1.0)
         # The sessions of similar series are the same ones, so few of many series are few.
+        most = _USUAL_FREEDOM + freedom
+        middle, pooled_worth = _pooled(variance[seen], number[seen] - 1.0, most)
         # Variances differ by factors: of their arithmetic mean, the larger one would be all.
-        weight = freedom / (_USUAL_FREEDOM + freedom)
+        weight = freedom / most
         prior[here] = guess ** (1 - weight) * middle**weight
-        most = min(_USUAL_FREEDOM + freedom, _MOST_PRIOR)
-        worth[here] = np.clip(pooled_worth, _USUAL_FREEDOM / 2, most)
+        worth[here] = max(pooled_worth, _USUAL_FREEDOM / 2)
     return prior, worth
 
 
-def _pooled(variance: Floats, freedom: Floats) -> tuple[float, float]:
+def _pooled(variance: Floats, freedom: Floats, most: float) -> tuple[float, float]:
     """Return the typical variance of similar series, and how many degrees of freedom it is worth.
 
     If the series' variances differ by no more than chance, one is as good as the other, and the
-    typical one is worth a lot.
+    typical one is worth the most.
     """
     logs = np.log(variance) - np.log(special.chdtri(freedom, 0.5) / freedom)
     spread = float(np.median(np.abs(logs - np.median(logs))) / special.ndtri(0.75)) ** 2
     rest = spread - float(special.polygamma(1, np.median(freedom) / 2))
-    worths = np.linspace(1, _MOST_PRIOR, 100)
+    worths = np.linspace(1, most, 100)
     worth = float(worths[np.searchsorted(-special.polygamma(1, worths / 2), -rest).clip(0, 99)])
     middle = float(np.median(logs))
-    if worth < _MOST_PRIOR:
+    if worth < most:
         middle += float(np.log(special.chdtri(worth, 0.5) / worth))
     return math.exp(middle), worth
 
