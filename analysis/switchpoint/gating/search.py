@@ -174,7 +174,7 @@ class Search:
         Of one curve that scatters as half of them do, and of all curves of a placement. They are
         for a change by itself: of several the threshold is lower.
         """
-        tests = len(self._known) + len(self._every(self._free))
+        tests = len(self._known) + sum(map(len, (self._free, self._drift_p, self._given.beside)))
         p = self._given.rate / max(tests, 1)
         for metric in (LATENCY, BANDWIDTH):
             of_metric = (self._metric == metric) & np.isfinite(self._test.effect)
@@ -210,19 +210,16 @@ class Search:
         same_way = np.sign(self._test.effect[rows]) == way
         return np.asarray(rows[np.isin(rows, among) | same_way])
 
-    def _every(self, free: npt.NDArray[np.bool_]) -> Floats:
-        return np.asarray(
-            np.r_[np.where(free, self._test.p, 1.0), self._drift_p, self._given.beside]
-        )
-
-    def _adjusted(self) -> tuple[Floats, Floats, Floats, Floats]:
+    def _adjusted(self) -> list[Floats]:
         """Return the adjusted p of groups, of single parameters, of drifts, and of the others."""
-        of_groups = np.array([one.p for one in self._candidates()])
-        p = np.r_[of_groups, self._every(self._free)]
-        found = false_discovery_control(p)
-        edges = np.cumsum([len(of_groups), len(self._free), len(self._drift_p)])
-        groups, single, drifts, beside = np.split(found, edges)
-        return groups, single, drifts, beside
+        family = [
+            np.array([one.p for one in self._candidates()]),
+            np.where(self._free, self._test.p, 1.0),
+            self._drift_p,
+            self._given.beside,
+        ]
+        adjusted = false_discovery_control(np.concatenate(family))
+        return np.split(adjusted, np.cumsum([len(p) for p in family[:-1]]))
 
     def _best_group(self) -> Change | None:
         """Return the change of the group that explains most, if it is significant."""
