@@ -22,6 +22,7 @@ from switchpoint.gating import by_curve
 from switchpoint.gating import kept as keeping
 from switchpoint.gating import sessions as selection
 from switchpoint.gating.gate import judged_last
+from switchpoint.gating.kinds import GATE_COLUMNS
 from switchpoint.gating.policy import Policy
 from switchpoint.gating.trends import trends
 from switchpoint.gating.verdict import Verdict
@@ -1063,6 +1064,20 @@ def test_a_finding_can_be_accepted_until_a_day(
     assert not gate(store).fails
     add_nights(store, [4], placements=PLACEMENTS[1:])
     assert not gate(store).fails
+
+
+def test_an_accepted_finding_that_another_program_wrote_costs_one_warning(tmp_path: Path) -> None:
+    store = store_of(tmp_path, nights=2, placements=["one_node"], modes=["send"])
+    start = "2026-11-01T02:00:00.000000Z"
+    numbers = dict.fromkeys(["effect", "low", "high", "first_size_bytes", "last_size_bytes"], 1.0)
+    row = dict.fromkeys(GATE_COLUMNS, "no JSON") | numbers | {"fails": False, "time_utc": start}
+    store.keep_findings(pd.DataFrame([row | {"accepted_utc": start}]))
+
+    verdict = gate(store)
+
+    assert not verdict.fails
+    [warning] = [one for one in verdict.warnings if "accepted findings" in one]
+    assert "are not the gate's do not count (1 of them)" in warning
 
 
 def test_a_finding_that_does_not_exist_cannot_be_accepted(tmp_path: Path) -> None:

@@ -146,6 +146,16 @@ def test_launches_that_are_all_slow_night_after_night_are_a_change() -> None:
     assert second < 1e-6 < first < 1e-3
 
 
+def test_one_launch_of_two_that_is_far_off_is_no_change() -> None:
+    each = np.random.default_rng(6).normal(0, 0.01, (20, 31, 2))
+    each[0, -1] = [0.0, 0.4]
+    each[1, -1] += 0.4
+
+    one, both = judge_launches(each).p[:2]
+
+    assert both < 1e-6 < 0.05 < one
+
+
 def test_a_night_with_one_launch_far_off_is_near_the_others() -> None:
     rng = np.random.default_rng(4)
     each = rng.normal(0, 0.01, (1, 31, 3))
