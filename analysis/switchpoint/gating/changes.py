@@ -5,8 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import replace
-from itertools import compress
-from operator import not_
+from itertools import compress, filterfalse
 
 import numpy as np
 import pandas as pd
@@ -15,7 +14,7 @@ from switchpoint.gating.baseline import USUAL_SCATTER, Series, compare
 from switchpoint.gating.by_curve import ByCurve
 from switchpoint.gating.consequences import (
     causes_of,
-    explained,
+    follows_from,
     of_sizes,
     of_switches,
     words_of,
@@ -77,11 +76,11 @@ def drafts(current: Current, curves: ByCurve | None, policy: Policy) -> Iterator
     if current.sessions.current < ENOUGH_SESSIONS:  # a switch that moved by one size looks the same
         odd = [one for one in odd if not one.beside_switch]
     for cause in causes_of(changes):
-        follows, belongs = explained(moved, odd, cause, curves)
-        clauses = words_of(current, [*compress(moved, follows)], [*compress(odd, belongs)])
+        follows = follows_from(cause)
+        clauses = words_of(current, [*filter(follows, moved)], [*filter(follows, odd)])
         yield from _of_parameters(current, cause, evidence, search, clauses)
-        moved = [*compress(moved, map(not_, follows))]
-        odd = [*compress(odd, map(not_, belongs))]
+        moved = [*filterfalse(follows, moved)]
+        odd = [*filterfalse(follows, odd)]
     yield from of_switches(current, curves.shapes, moved)
     yield from of_sizes(current, odd)
 

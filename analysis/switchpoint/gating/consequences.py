@@ -8,11 +8,10 @@ own: they belong in the finding of the change.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import numpy as np
 
-from switchpoint.gating.by_curve import ByCurve
 from switchpoint.gating.current import Current, Draft
 from switchpoint.gating.factors import first_fit, of_same_sizes
 from switchpoint.gating.odd_sizes import OddSizes
@@ -21,7 +20,7 @@ from switchpoint.gating.search import Change
 from switchpoint.gating.shapes import Shapes
 from switchpoint.gating.switches import MovedSwitch
 from switchpoint.gating.words import counted, effect_text, named, range_words, several, shared_by
-from switchpoint.tables.sweeps import Floats, Indices
+from switchpoint.tables.sweeps import Indices
 from switchpoint.tables.units import size_text
 
 #: A sentence that lists more than this many consequences of a change is not read.
@@ -157,54 +156,14 @@ def _explains(main: Change, change: Change) -> bool:
     return larger and bool(np.isin(change.curves, main.curves).all())
 
 
-def explained(
-    moved: Sequence[MovedSwitch], odd: Sequence[OddSizes], cause: Sequence[Change], curves: ByCurve
-) -> tuple[list[bool], list[bool]]:
-    """Return of each moved switch and odd size whether a cause explains it.
+def follows_from(cause: Sequence[Change]) -> Callable[[MovedSwitch | OddSizes], bool]:
+    """Return what says whether a moved switch or an odd size follows from changes of one finding.
 
-    A segment whose line changed predicts times of its own sizes, and of those in the segments
-    beside it: a slower link limits from a smaller size on. A line is known up to its own change,
-    so it explains up to twice that. What lies between the baseline and the largest of these times
-    follows from the cause.
-
-    Parameters
-    ----------
-    moved, odd
-        What no other cause explains.
-    cause
-        Changes that are one finding.
-    curves
-        Shapes, parameters, and how much slower each size is now.
+    Whatever else changed in the same direction in the same curves does.
     """
-    shapes, way = curves.shapes, 1.0 if cause[0].effect > 0 else -1.0
-    reach = np.full(len(shapes.size), -np.inf)
-    if cause[0].metric != NOISE:
-        rows = np.concatenate([change.rows for change in cause])
-        segments = np.unique(curves.parameters.table["segment"].to_numpy()[rows])
-        levels = curves.parameters.by_segment(len(shapes.segment_curve))
-        for segment in segments.tolist():
-            changes = [level[segment, -1] for level in levels if np.isfinite(level[segment, -1])]
-            around = _around(shapes, segment)
-            line = shapes.latency_us[segment] * np.exp(changes[0])
-            line = line + shapes.per_byte_us[segment] * np.exp(changes[-1]) * shapes.size[around]
-            twice = 2 * max(way * change for change in changes)
-            predicted = np.maximum(way * (np.log(line) - shapes.log_time[around]), twice)
-            reach[around] = np.maximum(reach[around], predicted)
+    curves = {int(curve) for change in cause for curve in change.curves if change.metric != NOISE}
 
-    def follows(one: MovedSwitch | OddSizes, now: Floats | float) -> bool:
-        return way * one.effect > 0 and bool(np.mean(way * now) <= np.mean(reach[one.places]))
+    def follows(one: MovedSwitch | OddSizes) -> bool:
+        return one.curve in curves and (one.effect > 0) == (cause[0].effect > 0)
 
-    return (
-        [follows(one, one.effect) for one in moved],
-        [follows(one, curves.slower[one.places]) for one in odd],
-    )
-
-
-def _around(shapes: Shapes, segment: int) -> slice:
-    """Return the places of a segment and of those beside it in its curve."""
-    curve = shapes.segment_curve
-    low, high = (
-        beside if 0 <= beside < len(curve) and curve[beside] == curve[segment] else segment
-        for beside in (segment - 1, segment + 1)
-    )
-    return slice(*np.searchsorted(shapes.segment, [low, high + 1]).tolist())
+    return follows
