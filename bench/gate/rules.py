@@ -37,6 +37,21 @@ def _all_sizes(search: Any, metric: str) -> Any:
     yield search._metric == metric
 
 
+def _at_most_one(shapes: Any, parameters: Any) -> Any:
+    levels = parameters.by_segment(len(shapes.segment_curve))
+    latency, per_byte = (level[shapes.segment] for level in levels)
+    known = np.where(np.isnan(latency), per_byte, latency)
+    share = shapes.latency_share[:, None]
+    line = share * latency + (1 - share) * per_byte
+    line = np.where(np.isfinite(line), line, known)
+    return line, line
+
+
+def _in_any_direction(search: Any, curves: Any, metric: str, _: Any = None) -> Any:
+    here = search._free & (search._metric == metric)
+    return np.flatnonzero(here & np.isin(search._curve, curves))
+
+
 RULES = {
     "windows": Rule("the newest 3 and 7 sessions are compared too", "baseline._WINDOWS", (1,)),
     "window of 3": Rule("the newest 3 sessions are compared too", "baseline._WINDOWS", (1, 7)),
@@ -54,6 +69,11 @@ RULES = {
         "a session with fewer launches scatters more",
         "baseline._fewer_launches",
         lambda within, _: np.zeros(len(within)),
+    ),
+    "launch scatter": Rule(
+        "the scatter of launches tells that of sessions",
+        "by_session._variance",
+        lambda cell, off, number: np.full(len(number), np.nan),
     ),
     "slow launches": Rule(
         "launches that are often slow are no change",
@@ -73,6 +93,12 @@ RULES = {
     ),
     "disturbed in levels": Rule("a disturbed session is no level", "levels.DISTURBED", np.inf),
     "drifts": Rule("drifts are tested", "drift.FEWEST_SESSIONS", 10**9),
+    "gradual": Rule(
+        "a line fits a drift better than a step", "drift._is_gradual", lambda *_: True
+    ),
+    "all rise": Rule(
+        "most of a group rise with it", "search.Search._all_rise", lambda *_: True
+    ),
     "scopes": Rule(
         "groups are also compared in their main segments, and in those of the same sizes",
         "search.Search._scopes_of",
@@ -88,6 +114,11 @@ RULES = {
     "large effects": Rule(
         "effects beyond 8 times what matters are alike", "search._LARGE", np.inf
     ),
+    "same direction": Rule(
+        "a change explains other segments in the same direction only",
+        "search.Search.rows",
+        _in_any_direction,
+    ),
     "joining": Rule(
         "a curve that changed like a group joins it", "search.Search._is_like", lambda *_: False
     ),
@@ -101,6 +132,11 @@ RULES = {
     ),
     "few sizes": Rule("the line of few sizes is not known", "switches._FEW_SIZES", 0),
     "smallest jump": Rule("small jumps are not followed", "switches._SMALLEST_JUMP", 0.0),
+    "either metric": Rule(
+        "sizes that tell one metric do not tell whether the other one changed too",
+        "odd_sizes._explained",
+        _at_most_one,
+    ),
     "own change": Rule(
         "a single size must have changed itself, not the others", "odd_sizes.SHOWS", 0.0
     ),
