@@ -225,6 +225,13 @@ def test_nights_of_a_new_level_are_normal_after_a_while() -> None:
     assert normal_sessions(series, 5)[0].tolist() == [False] * 24 + [True] * 6 + [False]
 
 
+def test_a_level_that_went_away_is_not_normal() -> None:
+    series = nights(31, 4)[None]
+    series[:, 10:17] += 0.15
+
+    assert normal_sessions(series, 14)[0].tolist() == [True] * 10 + [False] * 21
+
+
 def test_the_date_of_a_change_comes_with_an_interval() -> None:
     series = nights(30, 5)
     series[21:] += 0.1

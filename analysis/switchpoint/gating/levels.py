@@ -63,16 +63,16 @@ def normal_sessions(per_session: Floats, after_sessions: int) -> npt.NDArray[np.
 
 
 def _normal_level(edges: list[int], after_sessions: int) -> tuple[int, int]:
-    """Return the first session of the normal level, and the session after its last."""
-    sessions = edges[-1]
-    old = [
+    """Return the newest level that lasted so long, or else the first one.
+
+    Its first session, and the session after its last.
+    """
+    lasted = [
         (first, last)
         for first, last in itertools.pairwise(edges)
-        if sessions - first >= after_sessions or first == 0
+        if last - first >= after_sessions or first == 0
     ]
-    # A few disturbed sessions make levels that are too short to be normal.
-    long = [(first, last) for first, last in old if last - first > _FEWEST_SESSIONS]
-    return (long or old)[-1]
+    return lasted[-1]
 
 
 def levels(series: Floats) -> list[list[int]]:
