@@ -127,9 +127,6 @@ RULES = {
         "switches._AGREES",
         1e-9,
     ),
-    "beyond the end": Rule(
-        "a switch that leaves the sizes must agree better", "switches._AGREES_AT_END", 2.0
-    ),
     "few sizes": Rule("the line of few sizes is not known", "switches._FEW_SIZES", 0),
     "smallest jump": Rule("small jumps are not followed", "switches._SMALLEST_JUMP", 0.0),
     "either metric": Rule(
@@ -161,7 +158,7 @@ RULES = {
 KEPT = {
     "part of a rule, which goes as a whole": {
         *("baseline._SHOWN", "levels._FEWEST_SESSIONS", "levels._PRICE"),
-        *("levels._AROUND", "switches._LARGE_JUMP", "switches.BESIDE", "switches._LEFT_OUT"),
+        *("levels._AROUND", "switches.BESIDE", "switches._LEFT_OUT"),
     },
     "of a model: a variance, a correlation, a regression, or what is likely before the data": {
         *("baseline.MEDIAN_VARIANCE", "baseline._MIDMEAN_VARIANCE", "baseline.MOST_CORRELATED"),

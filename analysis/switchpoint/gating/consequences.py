@@ -90,9 +90,8 @@ def _where_moved(current: Current, same: Sequence[MovedSwitch]) -> str:
     """Write which switch moved from where to where."""
     curves = _curves_of(same)
     before, after = _from_to(same)
-    to = f"to {size_text(after)}" if after else "beyond the measured sizes"
     whose = named(current.curves, curves, shared_by(current.curves, curves))
-    return f"the switch of {whose} moved from {size_text(before)} {to}"
+    return f"the switch of {whose} moved from {size_text(before)} to {size_text(after)}"
 
 
 def _where_odd(current: Current, same: Sequence[OddSizes]) -> str:

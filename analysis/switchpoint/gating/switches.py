@@ -10,7 +10,6 @@ like everything else.
 
 from __future__ import annotations
 
-import itertools
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -28,10 +27,8 @@ from switchpoint.tables.sweeps import Floats, Indices
 _SMALLEST_JUMP = 0.05
 
 #: The jump is between this share of what the line of the other side says and one over it: an
-#: extrapolated line is not exact. Where no size is left beyond the new place, the line must agree
-#: better, and the jump be large.
-_AGREES, _AGREES_AT_END = 0.4, 0.75
-_LARGE_JUMP = 0.2
+#: extrapolated line is not exact.
+_AGREES = 0.4
 
 #: The sizes of a segment whose line may be far off at others.
 _FEW_SIZES = 2
@@ -199,12 +196,15 @@ class _Curve:
                 yield max(likely, key=lambda one: one.gain), len(moves)
 
     def _moves_of(self, start: int) -> Iterator[_Move]:
-        """Yield to where a switch can move: down, down from one size later, and up."""
+        """Yield to where a switch can move: down, down from one size later, and up.
+
+        One that leaves the measured sizes is a change of latency or bandwidth.
+        """
         count = len(self.level)
         for end in (start, start + 1):
-            for new in range(start) if end < count else ():
+            for new in range(1, start) if end < count else ():
                 yield self._move(start, new, end)
-        for new in range(start + 1, count + 1):
+        for new in range(start + 1, count):
             yield self._move(start, start, new)
 
     def _move(self, start: int, first: int, end: int) -> _Move:
@@ -219,11 +219,7 @@ class _Curve:
         """Return how much better a move explains the current session than none; 0 if it cannot."""
         inside = self.level[move.places]
         known = np.isfinite(inside)
-        down = move.places[-1] < move.start
-        beyond = move.lower if down else move.upper
-        if not known.any() or not len(move.lower) + len(move.upper):
-            return 0.0
-        if not abs(float(np.mean(inside[known]))) > _SMALLEST_JUMP:
+        if not known.any() or not abs(float(np.mean(inside[known]))) > _SMALLEST_JUMP:
             return 0.0
         jump = float(self.contrast(self.level[None], move)[0])
         if not abs(jump) > _SMALLEST_JUMP:
@@ -231,11 +227,7 @@ class _Curve:
         low, high = self._jumps(move)
         way = 1.0 if jump > 0 else -1.0
         low, high = sorted((way * low, way * high))
-        agrees = _AGREES if len(beyond) else _AGREES_AT_END
-        level = way * (float(np.mean(inside[known])) if len(beyond) else jump)
-        if not max(low, 0.0) * agrees <= level <= high / agrees:
-            return 0.0
-        if not len(beyond) and abs(jump) < _LARGE_JUMP:
+        if not max(low, 0.0) * _AGREES <= way * float(np.mean(inside[known])) <= high / _AGREES:
             return 0.0
         moved = way * (inside[known] - np.median(inside[known]) + jump) >= abs(jump) / 2
         moved &= way * inside[known] >= abs(jump) / 2
@@ -263,7 +255,7 @@ class _Curve:
             larger = size[move.places].mean() / max(size[place], 1.0)
             by_time = added[:, place] / time_inside
             explained += [ratio[:, place], np.log1p(np.maximum(larger * by_time, -0.9))]
-            if place in move.lower or not len(move.lower):  # a higher latency adds as much below
+            if place in move.lower:  # a higher latency adds as much below
                 explained.append(np.log1p(np.maximum(by_time, -0.9)))
         rest = inside - np.stack(explained)
         nearest = np.abs(np.where(np.isfinite(rest), rest, np.inf)).argmin(axis=0)
@@ -279,8 +271,7 @@ class _Curve:
         between take the time of the largest of them.
         """
         down = move.places[-1] < move.start
-        start = move.start if move.start < len(self.level) else move.start - 1
-        segment = self.segment[start] if down else self.segment[move.start - 1]
+        segment = self.segment[move.start if down else move.start - 1]
         places = move.places
         size = self.shapes.size[self.first + places].astype(float)
         baseline = self.shapes.log_time[self.first + places]
@@ -291,7 +282,7 @@ class _Curve:
                 nearest = self.shapes.size[first if down else end - 1]
                 same = np.log(self.shapes.lines(segment, nearest)) - baseline
                 jumps += [same, same + np.log(size / nearest)]
-        inside = places[0] > 0 and self.segment[places[0] - 1] == self.segment[places[0]]
+        inside = self.segment[places[0] - 1] == self.segment[places[0]]
         if down and inside:  # if all of a segment changed, its latency did
             before = self.shapes.log_time[self.first : self.last] + self.level
             beside = before[move.start - 1 : move.start + 1]
@@ -302,12 +293,10 @@ class _Curve:
 
     def described(self, move: _Move, effect: float, half: float, p: float) -> MovedSwitch:
         """Return a move as people read it."""
-        size = [0, *self.shapes.size[self.first : self.last].tolist(), 0]
-        pairs = [*itertools.pairwise(size)]
+        size = self.shapes.size[self.first : self.last]
         return MovedSwitch(
             self.curve,
-            *pairs[move.start],
-            *pairs[move.new],
+            *size[[move.start - 1, move.start, move.new - 1, move.new]].tolist(),
             effect,
             effect - half,
             effect + half,
