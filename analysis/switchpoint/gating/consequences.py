@@ -134,25 +134,16 @@ def causes_of(changes: Iterable[Change]) -> list[list[Change]]:
     curves only, or in some by more than in others, and the other in all of them by more, it is the
     same change.
     """
-
-    def belongs(group: list[Change], change: Change) -> bool:
-        return not any(_overlap(one, change) for one in group) and _explains(group[0], change)
-
-    return first_fit(sorted(changes, key=lambda one: (-len(one.curves), one.p)), belongs)
-
-
-def _overlap(one: Change, other: Change) -> bool:
-    """Return whether both are changes of one metric of one curve."""
-    return one.metric == other.metric and bool(np.isin(one.curves, other.curves).any())
+    largest_first = sorted(changes, key=lambda one: (-len(one.curves), one.p))
+    return first_fit(largest_first, lambda group, change: _explains(group[0], change))
 
 
 def _explains(main: Change, change: Change) -> bool:
-    if NOISE in (main.metric, change.metric) or (main.effect > 0) != (change.effect > 0):
+    if NOISE in (main.metric, change.metric) or main.metric == change.metric:
         return False
-    if np.array_equal(main.curves, change.curves):
-        return True
-    larger = abs(main.effect) >= abs(change.effect)
-    return larger and bool(np.isin(change.curves, main.curves).all())
+    share = change.effect / main.effect
+    inside = bool(np.isin(change.curves, main.curves).all())
+    return inside and share > 0 and (share <= 1 or len(change.curves) == len(main.curves))
 
 
 def follows_from(cause: Sequence[Change]) -> Callable[[MovedSwitch | OddSizes], bool]:

@@ -87,7 +87,6 @@ class _Move:
     places: Indices
     lower: Indices
     upper: Indices
-    gain: float = 0.0
 
     @property
     def new(self) -> int:
@@ -187,13 +186,9 @@ class _Curve:
         """Yield for each switch the move that explains most, and from how many it was chosen."""
         for start in np.flatnonzero(np.diff(self.segment)) + 1:
             moves = [*self._moves_of(int(start))]
-            likely = [
-                _Move(one.start, one.places, one.lower, one.upper, gain)
-                for one in moves
-                if (gain := self._gain(one)) > 0
-            ]
-            if likely:
-                yield max(likely, key=lambda one: one.gain), len(moves)
+            gains = [self._gain(one) for one in moves]
+            if max(gains, default=0.0) > 0:
+                yield moves[int(np.argmax(gains))], len(moves)
 
     def _moves_of(self, start: int) -> Iterator[_Move]:
         """Yield to where a switch can move: down, down from one size later, and up.
