@@ -99,6 +99,11 @@ class Current:
         return self.points.curves
 
     @functools.cached_property
+    def current_runs(self) -> pd.DataFrame:
+        """The runs of the current session."""
+        return self.sessions.runs_of(self.sessions.current)
+
+    @functools.cached_property
     def current_launches(self) -> pd.DataFrame:
         """The current session's launches of curves."""
         launches = self.points.launches
@@ -124,8 +129,9 @@ class Current:
     @functools.cached_property
     def differences(self) -> dict[str, dict[str, tuple[str, str]]]:
         """What differs between the current session's runs and those of a session before."""
-        current = self.sessions.runs_of(self.sessions.current)
-        return differences(current, self.before, self.facts) if self.sessions.current else {}
+        if not self.sessions.current:
+            return {}
+        return differences(self.current_runs, self.before, self.facts)
 
     def runs_of_curves(self, curves: Indices) -> set[str]:
         """Return the current session's runs of some curves."""

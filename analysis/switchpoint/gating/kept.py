@@ -158,11 +158,7 @@ def parameters_of_launches(current: Current, curves: ByCurve) -> pd.DataFrame:
     """Return the parameters of the current session's launches as the store keeps them."""
     names = pd.Categorical([identity_text(text) for text in texts_of(current.curves)])
     identity = current.curves.assign(curve=names)
-    runs = (
-        current.sessions.runs_of(current.sessions.current)
-        .drop_duplicates("run_id")
-        .set_index("run_id")
-    )
+    runs = current.current_runs.drop_duplicates("run_id").set_index("run_id")
     facts = [current.facts.get(run, {}) for run in runs.index]
     proved = {
         "proved_nodes": [", ".join(sorted(nodes_of(one))) or None for one in facts],
