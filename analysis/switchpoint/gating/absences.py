@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from switchpoint.gating.circumstances import ALIKE, nodes_of
+from switchpoint.gating.circumstances import measured, nodes_of
 from switchpoint.gating.current import Current, Draft
 from switchpoint.gating.factors import groups_of
 from switchpoint.gating.words import counted, named, shared_by
@@ -177,10 +177,10 @@ def _misplaced(current: Current) -> Iterator[Draft]:
     usual: dict[tuple[Any, ...], Counter[str]] = {}
     for run in current.before.to_dict("records"):
         if placed := _placed(current.facts.get(run["run_id"], {})):
-            usual.setdefault(_measured(run), Counter())[placed] += 1
+            usual.setdefault(measured(run), Counter())[placed] += 1
     elsewhere: dict[str, list[str]] = {}
     for run in current.current_runs.to_dict("records"):
-        known = usual.get(_measured(run), Counter())
+        known = usual.get(measured(run), Counter())
         placed = _placed(current.facts.get(run["run_id"], {}))
         if known and run["complete"] and placed not in known:
             words = f"ran {placed}" if placed else "has no record that proves where it ran"
@@ -191,10 +191,6 @@ def _misplaced(current: Current) -> Iterator[Draft]:
     for sentence, runs in elsewhere.items():
         curves = np.unique(launches.loc[launches["run_id"].isin(runs), "curve"])
         yield Draft("placement_unproved", "", sentence, curves, key=(sentence,))
-
-
-def _measured(run: Mapping[Any, Any]) -> tuple[Any, ...]:
-    return tuple(run.get(name) for name in ALIKE)
 
 
 def _placed(facts: Mapping[str, str]) -> str:

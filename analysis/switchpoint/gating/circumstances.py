@@ -15,8 +15,8 @@ import pandas as pd
 from switchpoint.records.terms import run_terms, variable_terms
 from switchpoint.tables.columns import lasting_labels
 
-#: Runs of these columns measured the same.
-ALIKE = ["site", "partition", "environ", "kernel", "placement"]
+#: Runs with equal columns and lasting labels measured the same.
+_ALIKE = ["site", "partition", "environ", "kernel", "placement"]
 
 #: The fact that tells which hosts a run used.
 _HOSTS = "hosts"
@@ -73,11 +73,11 @@ def differences(
     earlier: dict[tuple[Any, ...], list[Mapping[str, str]]] = {}
     for run in before.to_dict("records"):
         if run["run_id"] in facts:
-            earlier.setdefault(_measured(run), []).append(facts[run["run_id"]])
+            earlier.setdefault(measured(run), []).append(facts[run["run_id"]])
     found = {}
     compared: dict[tuple[int, ...], dict[str, tuple[str, str]]] = {}
     for run in current.to_dict("records"):
-        now, others = facts.get(run["run_id"]), earlier.get(_measured(run))
+        now, others = facts.get(run["run_id"]), earlier.get(measured(run))
         if now is not None and others:
             # Runs with the same facts are one object, see `facts_of_runs`.
             key = (id(now), *sorted({id(other) for other in others}))
@@ -87,8 +87,9 @@ def differences(
     return found
 
 
-def _measured(run: Mapping[Any, Any]) -> tuple[Any, ...]:
-    return (*(run.get(name) for name in ALIKE), lasting_labels(run.get("labels")))
+def measured(run: Mapping[Any, Any]) -> tuple[Any, ...]:
+    """Return what a run measured; equal for runs that can be compared."""
+    return (*(run.get(name) for name in _ALIKE), lasting_labels(run.get("labels")))
 
 
 def _changed(
