@@ -64,9 +64,9 @@ class Parameters:
         The logarithm of the ratio to the baseline's shape. More is worse: that of bandwidth is the
         change of time per byte.
     current : DataFrame
-        One row for each launch of the last session and segment of its curve: `run_id`, `curve`,
-        `first_size_bytes`, `last_size_bytes`, `latency_us`, `time_per_byte_us`, and `noise`, the
-        typical relative scatter of the launch's samples. NaN where it is not known.
+        One row for each launch of the last session and each segment that it measured: `run_id`,
+        `curve`, `first_size_bytes`, `last_size_bytes`, `latency_us`, `time_per_byte_us`, and
+        `noise`, the typical relative scatter of the launch's samples. NaN where it is not known.
     """
 
     table: pd.DataFrame
@@ -189,30 +189,17 @@ def _current(
 
     The changes of latency and of time per byte are those of cells: a launch and a segment each.
     """
-    of_launch = points.launches["curve"].to_numpy()
-    launches = np.flatnonzero(points.launches["session_number"].to_numpy() == points.sessions - 1)
-    first = np.searchsorted(shapes.segment_curve, of_launch[launches])
-    number = np.searchsorted(shapes.segment_curve, of_launch[launches], side="right") - first
-    launch = np.repeat(launches, number)
-    before = np.repeat(np.cumsum(number) - number, number)
-    segment = np.arange(len(launch)) - before + np.repeat(first, number)
-    key = launch * len(shapes.segment_curve) + segment
-    cell = np.minimum(np.searchsorted(cells, key), max(len(cells) - 1, 0))
-    known = cells[cell] == key if len(cells) else np.zeros(len(key), dtype=bool)
-
-    def values(line: Floats, change: Floats) -> Floats:
-        found = np.full(len(key), np.nan)
-        found[known] = line[segment[known]] * np.exp(change[cell[known]])
-        return found
-
+    launch, segment = np.divmod(cells, max(len(shapes.segment_curve), 1))
+    now = points.launches["session_number"].to_numpy()[launch] == points.sessions - 1
+    launch, segment = launch[now], segment[now]
     names = ["first_size_bytes", "last_size_bytes"]
     sizes: pd.DataFrame = _sizes(shapes)[names].iloc[segment]
     return sizes.reset_index(drop=True).assign(
         launch=launch,
         run_id=points.launches["run_id"].to_numpy()[launch],
-        curve=of_launch[launch],
-        latency_us=values(shapes.latency_us, latency),
-        time_per_byte_us=values(shapes.per_byte_us, per_byte),
+        curve=points.launches["curve"].to_numpy()[launch],
+        latency_us=shapes.latency_us[segment] * np.exp(latency[now]),
+        time_per_byte_us=shapes.per_byte_us[segment] * np.exp(per_byte[now]),
     )
 
 
