@@ -153,23 +153,23 @@ def main_segments(table: pd.DataFrame) -> npt.NDArray[np.bool_]:
 def _fit_lines(points: Points, shapes: Shapes, used: npt.NDArray[np.bool_]) -> Parameters:
     place = shapes.place[used]
     segment, share = shapes.segment[place], shapes.latency_share[place]
-    known_by, metric_of, mean = _known(shapes)
+    both, mean = _known(shapes)
     error = np.hypot(points.error[used], _LEAST_ERROR)
     error = np.hypot(error, SD_PER_MAD * shapes.scatter[place])
     ratio = ratios(points, shapes)[used]
     launch = points.launch[used]
     cells, cell = np.unique(launch * len(shapes.segment_curve) + segment, return_inverse=True)
-    both = (known_by == 2)[segment]
-    latency, per_byte, free = line_changes(cell, len(cells), ratio, share, 1 / error**2, both)
+    weight = 1 / error**2
+    latency, per_byte, free = line_changes(cell, len(cells), ratio, share, weight, both[segment])
     of_launch, of_segment = np.divmod(cells, max(len(shapes.segment_curve), 1))
     session = points.launches["session_number"].to_numpy()[of_launch]
     sizes = _sizes(shapes)
-    both_known = known_by == 2
+    both_known = both.copy()
     both_known[of_segment[free & (session == points.sessions - 1)]] = True
     parts = []
     for values, metric, there, rest in (
-        (latency, LATENCY, (known_by == 2) | (metric_of == LATENCY), 1 - mean),
-        (per_byte, BANDWIDTH, (known_by == 2) | (metric_of == BANDWIDTH), mean),
+        (latency, LATENCY, both | (mean >= 0.5), 1 - mean),
+        (per_byte, BANDWIDTH, both | ~(mean >= 0.5), mean),
     ):
         chosen = there[of_segment] & np.isfinite(values)
         segments = np.flatnonzero(there)
@@ -203,12 +203,10 @@ def _current(
     )
 
 
-def _known(shapes: Shapes) -> tuple[Indices, npt.NDArray[np.object_], Floats]:
-    """Return how many parameters each segment's sizes can tell, and which one if it is one.
+def _known(shapes: Shapes) -> tuple[npt.NDArray[np.bool_], Floats]:
+    """Return whether the sizes of each segment tell both parameters, and the share of latency.
 
-    Return also which share of their time is latency.
-
-    It depends on how much the share of latency varies within the segment.
+    They do if the share of latency varies enough within the segment.
     """
     count = len(shapes.segment_curve)
     number = np.bincount(shapes.segment, minlength=count)
@@ -219,8 +217,7 @@ def _known(shapes: Shapes) -> tuple[Indices, npt.NDArray[np.object_], Floats]:
     spread = np.bincount(shapes.segment, off**2, minlength=count) / number
     with np.errstate(divide="ignore"):
         inflation = 1 + np.maximum(mean, 1 - mean) ** 2 / spread
-    both = (inflation <= _MOST_INFLATION) & (number >= 3)
-    return np.where(both, 2, 1), np.where(mean >= 0.5, LATENCY, BANDWIDTH).astype(object), mean
+    return (inflation <= _MOST_INFLATION) & (number >= 3), mean
 
 
 def _noise(points: Points) -> tuple[Parameters, Floats]:
