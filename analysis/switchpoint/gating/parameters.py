@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -303,7 +304,10 @@ def line_changes(
         Whether the sizes of its segment can tell both. If not, both are the same level, unless the
         cell shows for sure that they are not: a much higher latency is no lower bandwidth.
     """
-    total = _Sums(cell, count)
+
+    def total(values: npt.NDArray[Any]) -> Floats:
+        return np.asarray(np.bincount(cell, values, minlength=count), dtype=float)
+
     level = median_by(cell, ratio) if count else np.zeros(0)
     latency, per_byte = level, level
     free = np.ones(count, dtype=bool)
@@ -326,7 +330,7 @@ def line_changes(
         tells = spread > _LEAST_SPREAD**2 * w
         slope = np.where(tells, moment / np.where(tells, spread, 1), 0.0)
         if step == _STEPS:
-            free = total.any(both) | (np.abs(slope) * np.sqrt(spread) > _SURE * scale)
+            free = (total(both) > 0) | (np.abs(slope) * np.sqrt(spread) > _SURE * scale)
         slope = np.where(free, slope, 0.0)
         to = mean_r + slope * (1 - mean_s), mean_r - slope * mean_s
         latency, per_byte = (
@@ -335,17 +339,3 @@ def line_changes(
         )
     return latency, per_byte, free
 
-
-@dataclass(frozen=True)
-class _Sums:
-    """Sums of values by cell."""
-
-    cell: Indices
-    count: int
-
-    def __call__(self, values: Floats) -> Floats:
-        return np.asarray(np.bincount(self.cell, values, minlength=self.count), dtype=float)
-
-    def any(self, which: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
-        """Return for each cell whether it has such a value."""
-        return np.asarray(self(which.astype(float)) > 0)
