@@ -81,14 +81,11 @@ class Acceptance:
         """
         if self.is_new_normal and row["session"] != self.session:
             return self._began_with(row)
-        unknown = math.isnan(self.effect), math.isnan(row["effect"])
         if self.kind in CHANGES:
             return self._is_no_larger(row)
         if not frozenset(map(identity_text, row["curves"])) <= self.curves:
             return False
-        if any(unknown):  # earlier versions accepted all that is missing, without a measure
-            return unknown[0]
-        return bool(row["effect"] >= self.effect)
+        return math.isnan(self.effect) or bool(row["effect"] >= self.effect)
 
     def is_wider(self, row: Mapping[str, Any]) -> bool:
         """Whether a finding is of other curves that share what the accepted ones share.
@@ -108,9 +105,8 @@ class Acceptance:
         return began and not curves <= self.curves and self._is_no_larger(row)
 
     def _is_no_larger(self, row: Mapping[str, Any]) -> bool:
-        if math.isnan(self.effect) or math.isnan(row["effect"]):
-            return True
-        return bool(0 <= row["effect"] / self.effect <= _MOST_OF_EFFECT)
+        share = row["effect"] / self.effect
+        return math.isnan(share) or bool(0 <= share <= _MOST_OF_EFFECT)
 
 
 def accept(

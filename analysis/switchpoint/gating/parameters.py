@@ -338,4 +338,3 @@ def line_changes(
             for old, new in zip((latency, per_byte), to, strict=True)
         )
     return latency, per_byte, free
-
