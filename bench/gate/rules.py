@@ -56,9 +56,7 @@ RULES = {
     "windows": Rule("the newest 3 and 7 sessions are compared too", "baseline._WINDOWS", (1,)),
     "window of 3": Rule("the newest 3 sessions are compared too", "baseline._WINDOWS", (1, 7)),
     "window of 7": Rule("the newest 7 sessions are compared too", "baseline._WINDOWS", (1, 3)),
-    "similar series": Rule(
-        "the scatter of similar series helps", "baseline._FEWEST_ALIKE", 10**9
-    ),
+    "similar series": Rule("the scatter of similar series helps", "baseline._FEWEST_ALIKE", 10**9),
     "correlation": Rule(
         "sessions that are like the one before count less",
         "baseline.correlation",
@@ -83,9 +81,7 @@ RULES = {
     "disturbed": Rule(
         "a disturbed session is no part of the scatter", "baseline.DISTURBED", np.inf
     ),
-    "often disturbed": Rule(
-        "unless a series is disturbed often", "baseline._OFTEN_DISTURBED", 1.0
-    ),
+    "often disturbed": Rule("unless a series is disturbed often", "baseline._OFTEN_DISTURBED", 1.0),
     "levels": Rule(
         "only sessions at the settled level are the baseline",
         "levels.levels",
@@ -93,12 +89,8 @@ RULES = {
     ),
     "disturbed in levels": Rule("a disturbed session is no level", "levels.DISTURBED", np.inf),
     "drifts": Rule("drifts are tested", "drift.FEWEST_SESSIONS", 10**9),
-    "gradual": Rule(
-        "a line fits a drift better than a step", "drift._is_gradual", lambda *_: True
-    ),
-    "all rise": Rule(
-        "most of a group rise with it", "search.Search._all_rise", lambda *_: True
-    ),
+    "gradual": Rule("a line fits a drift better than a step", "drift._is_gradual", lambda *_: True),
+    "all rise": Rule("most of a group rise with it", "search.Search._all_rise", lambda *_: True),
     "scopes": Rule(
         "groups are also compared in their main segments, and in those of the same sizes",
         "search.Search._scopes_of",
@@ -111,9 +103,7 @@ RULES = {
         "search._TOGETHER",
         1.0,
     ),
-    "large effects": Rule(
-        "effects beyond 8 times what matters are alike", "search._LARGE", np.inf
-    ),
+    "large effects": Rule("effects beyond 8 times what matters are alike", "search._LARGE", np.inf),
     "same direction": Rule(
         "a change explains other segments in the same direction only",
         "search.Search.rows",

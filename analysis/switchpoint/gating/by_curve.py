@@ -17,7 +17,7 @@ from switchpoint.gating.parameters import Parameters, parameters_of
 from switchpoint.gating.points import Points
 from switchpoint.gating.shapes import Shapes, shapes_of
 from switchpoint.gating.switches import MovedSwitch, moved_switches
-from switchpoint.tables.sweeps import Floats, Indices
+from switchpoint.tables.sweeps import Floats
 
 #: The number of points that are worked on at once, and the number of parts from which processes
 #: are started.

@@ -368,9 +368,7 @@ class Search:
             else:
                 row = rows[[number - len(groups)]]
                 one = self._single(str(self._metric[row[0]]), row)
-            found.append(
-                replace(one, effect=drift.rise, low=drift.low, high=drift.high, p=drift.p)
-            )
+            found.append(replace(one, effect=drift.rise, low=drift.low, high=drift.high, p=drift.p))
         return found, len(series) - len(found)
 
     def _all_rise(self, change: Change, least: float) -> bool:
