@@ -42,9 +42,9 @@ _SHOWN = 0.8
 _RARE = 0.05
 
 #: Variance over that of a mean, of normal values: of a median, and of the mean of the middle half,
-#: which is between 1.1 and 1.35 for any number of values.
+#: which is at most this for any number of values.
 MEDIAN_VARIANCE = math.pi / 2
-_MIDMEAN_VARIANCE = 1.25
+_MIDMEAN_VARIANCE = 1.35
 
 #: Before there is a baseline: the relative scatter from session to session, and how many degrees of
 #: freedom this counts.
