@@ -64,8 +64,9 @@ def drifts(series: Floats, group: Indices, rate: float) -> dict[int, Drift]:
             half = 1.96 * np.sqrt(variance[row])
             ranks = (len(slopes) + np.array([-half, half])) / 2
             places = np.clip(ranks, 0, len(slopes) - 1).round().astype(int)
-            bounds = np.array([np.median(slopes), *slopes[places]]) * (session[-1] - session[0])
-            found[row] = Drift(*bounds.tolist(), p=float(p[row]))
+            changes = np.array([np.median(slopes), *slopes[places]]) * (session[-1] - session[0])
+            rise, low, high = changes.tolist()
+            found[row] = Drift(rise, low, high, float(p[row]))
     return found
 
 

@@ -48,7 +48,8 @@ def decoded(table: pd.DataFrame) -> Iterator[dict[str, Any]]:
         except (TypeError, ValueError):
             continue
         if all(isinstance(row[name], str) for name in _TEXTS) and _is_sound(nested):
-            yield {**row, **nested, **effect, "fails": bool(row["fails"])}
+            known: dict[Any, Any] = {**row, **nested, **effect, "fails": bool(row["fails"])}
+            yield known
 
 
 def _is_sound(nested: Mapping[str, Any]) -> bool:

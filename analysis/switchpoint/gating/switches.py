@@ -288,10 +288,13 @@ class _Curve:
 
     def described(self, move: _Move, effect: float, half: float, p: float) -> MovedSwitch:
         """Return a move as people read it."""
-        size = self.shapes.size[self.first : self.last]
+        size = self.shapes.size[self.first : self.last].tolist()
         return MovedSwitch(
             self.curve,
-            *size[[move.start - 1, move.start, move.new - 1, move.new]].tolist(),
+            size[move.start - 1],
+            size[move.start],
+            size[move.new - 1],
+            size[move.new],
             effect,
             effect - half,
             effect + half,

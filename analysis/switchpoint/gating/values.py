@@ -90,13 +90,12 @@ def _compared(
     changed = sure[: len(rows)] & (np.abs(np.nan_to_num(test.effect)) >= least)
     for one in np.flatnonzero(changed):
         yield _changed(rows[one], per_session[one], test, int(one), starts_utc, policy)
-    for one in np.flatnonzero(sure[len(rows) :] & ~changed).tolist():
-        drift = drifting[one]
-        if drift.rise >= least and drift.low > 0 and direction(rows[one], policy):
+    for number, drift in drifting.items():
+        sure_drift = sure[len(rows) + number] and not changed[number] and drift.low > 0
+        if sure_drift and drift.rise >= least and direction(rows[number], policy):
             known = (drift.rise, drift.low, drift.high)
-            effect, *bounds = (math.expm1(ways[one] * value) for value in known)
-            low, high = min(bounds), max(bounds)
-            yield _drifted(rows[one], (effect, low, high), len(starts_utc))
+            effect, *bounds = (math.expm1(ways[number] * value) for value in known)
+            yield _drifted(rows[number], (effect, min(bounds), max(bounds)), len(starts_utc))
 
 
 def _missing(rows: list[dict[Any, Any]], why: str) -> Iterator[Draft]:
