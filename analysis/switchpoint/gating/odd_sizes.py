@@ -57,13 +57,12 @@ def slower_by_place(
     Returns
     -------
     LaunchesBySession
-        As logarithms, a row for each place. The variance between launches is without what all sizes
-        of a launch have in common.
+        As logarithms, a row for each place.
     """
     used = (shapes.place >= 0) & ~left_out
     shape = (len(shapes.size), points.sessions)
     place, session, ratio = shapes.place[used], points.session[used], ratios(points, shapes)[used]
-    return launches_by_session(place, session, ratio, shape, points.launch[used])
+    return launches_by_session(place, session, ratio, shape)
 
 
 def unexplained(
