@@ -99,9 +99,6 @@ RULES = {
         "search.Search.rows",
         _in_any_direction,
     ),
-    "joining": Rule(
-        "a curve that changed like a group joins it", "search.Search._is_like", lambda *_: False
-    ),
     "agrees": Rule(
         "sizes that a switch moved across take the time of the other side",
         "switches._AGREES",

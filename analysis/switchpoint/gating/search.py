@@ -144,7 +144,7 @@ class Search:
         while len(found) < _MOST_GROUPS and (best := self._best_group()):
             self._free[self.rows(best.curves, best.metric, best.rows)] = False
             found.append(best)
-        return self._with_singles(found)
+        return found + self._singles()
 
     def drifts(self) -> list[Change]:
         """Return what became worse session by session, which a line explains better than a level.
@@ -294,43 +294,17 @@ class Search:
             each = [(first == one) & (last == two) for one, two in sizes]
             yield of_metric & ~self._main & np.logical_or.reduce(each)
 
-    def _with_singles(self, found: list[Change]) -> list[Change]:
-        """Add what single curves changed, to a group that they changed like, or by themselves."""
+    def _singles(self) -> list[Change]:
+        """Return the changes of single curves."""
         _, adjusted, *_ = self._adjusted()
         least = np.array([self._given.least[metric] for metric in self._metric])
         sure = self._free & (adjusted <= self._given.rate)
         sure &= np.abs(np.nan_to_num(self._test.effect)) >= least
         pairs = dict.fromkeys(zip(self._metric[sure], self._curve[sure], strict=True))
-        singles: list[Change] = []
-        for metric, curve in pairs:
-            rows = np.flatnonzero(sure & (self._metric == metric) & (self._curve == curve))
-            one = self._single(metric, rows)
-            number = next((n for n, group in enumerate(found) if self._is_like(one, group)), None)
-            if number is None:
-                singles.append(one)
-            else:
-                found[number] = self._joined(found[number], one)
-        return [*found, *singles]
-
-    def _is_like(self, one: Change, group: Change) -> bool:
-        """Whether a curve shares something with a group and changed like it."""
-        if one.metric != group.metric or not one.effect / group.effect >= SHOWS:
-            return False
-        return any(True for _ in self._parents(group, one.curves))
-
-    def _parents(self, change: Change, curves: Indices) -> Iterator[Group]:
-        """Yield the larger groups with these curves that share one of what a group shares."""
-        for group in self._given.groups:
-            shares = len(group.shared) == 1 and group.shared.items() <= change.shared.items()
-            if shares and np.isin(curves, group.curves).all():
-                yield group
-
-    def _joined(self, group: Change, one: Change) -> Change:
-        every = np.union1d(group.curves, one.curves)
-        kept: dict[str, str] = {}
-        for parent in self._parents(group, one.curves):
-            kept |= parent.shared
-        return replace(group, rows=np.union1d(group.rows, one.rows), curves=every, shared=kept)
+        return [
+            self._single(metric, np.flatnonzero(sure & (self._metric == metric) & (self._curve == curve)))
+            for metric, curve in pairs
+        ]
 
     def _single(self, metric: str, rows: Indices) -> Change:
         """Return the change of one curve, by its most significant parameter."""
