@@ -37,16 +37,6 @@ def _all_sizes(search: Any, metric: str) -> Any:
     yield search._metric == metric
 
 
-def _at_most_one(shapes: Any, parameters: Any) -> Any:
-    levels = parameters.by_segment(len(shapes.segment_curve))
-    latency, per_byte = (level[shapes.segment] for level in levels)
-    known = np.where(np.isnan(latency), per_byte, latency)
-    share = shapes.latency_share[:, None]
-    line = share * latency + (1 - share) * per_byte
-    line = np.where(np.isfinite(line), line, known)
-    return line, line
-
-
 def _in_any_direction(search: Any, curves: Any, metric: str, _: Any = None) -> Any:
     here = search._free & (search._metric == metric)
     return np.flatnonzero(here & np.isin(search._curve, curves))
@@ -106,11 +96,6 @@ RULES = {
     ),
     "few sizes": Rule("the line of few sizes is not known", "switches._FEW_SIZES", 0),
     "smallest jump": Rule("small jumps are not followed", "switches._SMALLEST_JUMP", 0.0),
-    "either metric": Rule(
-        "sizes that tell one metric do not tell whether the other one changed too",
-        "odd_sizes._explained",
-        _at_most_one,
-    ),
     "own change": Rule(
         "a single size must have changed itself, not the others", "odd_sizes.SHOWS", 0.0
     ),

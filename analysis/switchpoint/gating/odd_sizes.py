@@ -69,7 +69,7 @@ def unexplained(
     slower: LaunchesBySession, shapes: Shapes, parameters: Parameters
 ) -> LaunchesBySession:
     """Return what latency and bandwidth do not explain of `slower_by_place`."""
-    return slower.less(np.clip(slower.per_session, *_explained(shapes, parameters)))
+    return slower.less(_explained(shapes, parameters))
 
 
 def odd_sizes(
@@ -115,24 +115,13 @@ def odd_sizes(
     return found
 
 
-def _explained(shapes: Shapes, parameters: Parameters) -> tuple[Floats, Floats]:
-    """Return between what the parameters of its segment predict for each place and session.
-
-    A segment that tells only one of latency and time per byte does not tell whether the other one
-    changed as much, or not at all.
-    """
+def _explained(shapes: Shapes, parameters: Parameters) -> Floats:
+    """Return what the parameters of its segment predict for each place and session."""
     levels = parameters.by_segment(len(shapes.segment_curve))
     latency, per_byte = (level[shapes.segment] for level in levels)
     share = shapes.latency_share[:, None]
-    known = np.where(np.isnan(latency), per_byte, latency)
-    own_share = np.where(np.isnan(latency), 1 - share, share)
-    alone = np.log1p(own_share * np.expm1(known))
     both = share * latency + (1 - share) * per_byte
-    has_both = np.isfinite(both)
-    return (
-        np.where(has_both, both, np.minimum(alone, known)),
-        np.where(has_both, both, np.maximum(alone, known)),
-    )
+    return np.where(np.isfinite(both), both, np.where(np.isnan(latency), per_byte, latency))
 
 
 def _is_beside_switch(place: int, shapes: Shapes) -> bool:
