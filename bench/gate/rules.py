@@ -37,11 +37,6 @@ def _all_sizes(search: Any, metric: str) -> Any:
     yield search._metric == metric
 
 
-def _in_any_direction(search: Any, curves: Any, metric: str, _: Any = None) -> Any:
-    here = search._free & (search._metric == metric)
-    return np.flatnonzero(here & np.isin(search._curve, curves))
-
-
 RULES = {
     "windows": Rule("the newest 3 and 7 sessions are compared too", "baseline._WINDOWS", (1,)),
     "window of 3": Rule("the newest 3 sessions are compared too", "baseline._WINDOWS", (1, 7)),
@@ -84,11 +79,6 @@ RULES = {
         1.0,
     ),
     "large effects": Rule("effects beyond 8 times what matters are alike", "search._LARGE", np.inf),
-    "same direction": Rule(
-        "a change explains other segments in the same direction only",
-        "search.Search.rows",
-        _in_any_direction,
-    ),
     "agrees": Rule(
         "sizes that a switch moved across take the time of the other side",
         "switches._AGREES",

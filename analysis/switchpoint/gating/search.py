@@ -142,7 +142,7 @@ class Search:
         """Return the changes of groups, those that explain most first, then of single curves."""
         found: list[Change] = []
         while len(found) < _MOST_GROUPS and (best := self._best_group()):
-            self._free[self.rows(best.curves, best.metric, best.rows)] = False
+            self._free[self.rows(best.curves, best.metric)] = False
             found.append(best)
         return found + self._singles()
 
@@ -195,20 +195,11 @@ class Search:
         rows = self.rows(curves, metric)
         return self._together(metric, [rows], [{}])[0] if len(rows) else None
 
-    def rows(self, curves: Indices, metric: str, among: Indices | None = None) -> Indices:
-        """Return the parameters of some curves that no change explains yet.
-
-        If a change was found in some segments only, those in others are explained by it too if
-        they are off in the same direction.
-        """
+    def rows(self, curves: Indices, metric: str) -> Indices:
+        """Return the parameters of some curves that no change explains yet."""
         inside = np.zeros(int(max(self._curve.max(initial=0), curves.max(initial=0))) + 1, bool)
         inside[curves] = True
-        rows = np.flatnonzero(self._free & (self._metric == metric) & inside[self._curve])
-        if among is None:
-            return rows
-        way = np.sign(np.median(self._test.effect[among]))
-        same_way = np.sign(self._test.effect[rows]) == way
-        return np.asarray(rows[np.isin(rows, among) | same_way])
+        return np.flatnonzero(self._free & (self._metric == metric) & inside[self._curve])
 
     def _adjusted(self) -> list[Floats]:
         """Return the adjusted p of groups, of single parameters, of drifts, and of the others."""
