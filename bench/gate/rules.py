@@ -109,7 +109,7 @@ RULES = {
 #: Constants that no rule names: why, and which.
 KEPT = {
     "part of a rule, which goes as a whole": {
-        *("baseline._SHOWN", "levels._FEWEST_SESSIONS", "levels._PRICE"),
+        *("levels._FEWEST_SESSIONS", "levels._PRICE"),
         *("levels._AROUND", "switches.BESIDE", "switches._LEFT_OUT"),
     },
     "of a model: a variance, a correlation, a regression, or what is likely before the data": {

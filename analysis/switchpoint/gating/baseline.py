@@ -35,9 +35,6 @@ _WINDOWS = (1, 3, 7)
 #: what it differs from the others by.
 SHOWS = 0.5
 
-#: A launch of the baseline shows an effect if it is off by this share of it.
-_SHOWN = 0.8
-
 #: What is more probable than this is no change in any case.
 _RARE = 0.05
 
@@ -244,7 +241,7 @@ def _of_slow_launches(series: Series, test: TestResult, window: int, rows: Indic
     if not len(rows):
         return np.zeros(0)
     sign = np.where(test.effect < 0, -1.0, 1.0)
-    least = _SHOWN * np.abs(test.effect)
+    least = SHOWS * np.abs(test.effect)
     usual = series.normal[:, :-window, None]
     off = np.where(usual, series.launches.each[:, :-window] - test.centre[:, None, None], np.nan)
     each = series.launches.each[rows, -window:].reshape(len(rows), -1)
