@@ -81,7 +81,7 @@ RULES = {
     "large effects": Rule("effects beyond 8 times what matters are alike", "search._LARGE", np.inf),
     "agrees": Rule(
         "sizes that a switch moved across take the time of the other side",
-        "switches._AGREES",
+        "switches.SHOWS",
         1e-9,
     ),
     "few sizes": Rule("the line of few sizes is not known", "switches._FEW_SIZES", 0),

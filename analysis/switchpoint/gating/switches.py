@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from switchpoint.gating.baseline import Series, compare
+from switchpoint.gating.baseline import SHOWS, Series, compare
 from switchpoint.gating.by_session import by_session, launches_by_session
 from switchpoint.gating.parameters import ratios
 from switchpoint.gating.points import Points
@@ -25,10 +25,6 @@ from switchpoint.tables.sweeps import Floats, Indices
 
 #: Smaller jumps are not followed, as a logarithm of time.
 _SMALLEST_JUMP = 0.05
-
-#: The jump is between this share of what the line of the other side says and one over it: an
-#: extrapolated line is not exact.
-_AGREES = 0.4
 
 #: The sizes of a segment whose line may be far off at others.
 _FEW_SIZES = 2
@@ -222,7 +218,8 @@ class _Curve:
         low, high = self._jumps(move)
         way = 1.0 if jump > 0 else -1.0
         low, high = sorted((way * low, way * high))
-        if not max(low, 0.0) * _AGREES <= way * float(np.mean(inside[known])) <= high / _AGREES:
+        # An extrapolated line is not exact.
+        if not max(low, 0.0) * SHOWS <= way * float(np.mean(inside[known])) <= high / SHOWS:
             return 0.0
         moved = way * (inside[known] - np.median(inside[known]) + jump) >= abs(jump) / 2
         moved &= way * inside[known] >= abs(jump) / 2
