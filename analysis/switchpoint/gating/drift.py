@@ -70,14 +70,6 @@ def drifts(series: Floats, group: Indices, rate: float) -> dict[int, Drift]:
     return found
 
 
-def rise(series: Floats) -> float:
-    """Return by how much one series rose; NaN with too few sessions."""
-    session, _, slopes = _slopes(series)
-    if len(session) < FEWEST_SESSIONS:
-        return np.nan
-    return float(np.median(slopes) * (session[-1] - session[0]))
-
-
 def _slopes(series: Floats) -> tuple[Floats, Floats, Floats]:
     """Return the sessions with a value, the values, and the sorted slopes of all pairs of them."""
     session = np.flatnonzero(np.isfinite(series)).astype(float)

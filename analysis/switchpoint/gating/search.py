@@ -25,7 +25,7 @@ from switchpoint.gating.baseline import (
     visible,
 )
 from switchpoint.gating.by_session import LaunchesBySession
-from switchpoint.gating.drift import drifts, rise
+from switchpoint.gating.drift import drifts
 from switchpoint.gating.factors import NODE, Group, first_fit, within_an_octave
 from switchpoint.gating.levels import normal_sessions
 from switchpoint.gating.parameters import BANDWIDTH, LATENCY, Parameters, main_segments, relative
@@ -130,7 +130,6 @@ class Search:
         self._main = main_segments(table)
         self._scopes = {metric: [*self._scopes_of(metric)] for metric in evidence.least}
         self._known: dict[tuple[str, bytes], Change] = {}
-        self._rises: dict[int, float] = {}
         self._low, self._high = evidence.test.interval()
         self._left: bytes | None = None
         self._candidates_left: list[Change] = []
@@ -328,21 +327,11 @@ class Search:
         for number, drift in drifts(series, group, self._given.rate).items():
             if number < len(groups):
                 one = groups[number]
-                if not self._all_rise(one, SHOWS * drift.rise):
-                    continue
             else:
                 row = rows[[number - len(groups)]]
                 one = self._single(str(self._metric[row[0]]), row)
             found.append(replace(one, effect=drift.rise, low=drift.low, high=drift.high, p=drift.p))
         return found, len(series) - len(found)
-
-    def _all_rise(self, change: Change, least: float) -> bool:
-        """Whether most parameters of a group rise at least so much."""
-        for row in change.rows.tolist():
-            if row not in self._rises:
-                self._rises[row] = rise(self._mean(np.array([row])))
-        rises = np.array([self._rises[row] for row in change.rows.tolist()])
-        return bool(np.mean(rises >= least) >= _LEAST_SHARE)
 
     def _together(
         self, metric: str, rows: Sequence[Indices], shared: Sequence[Mapping[str, str]]
