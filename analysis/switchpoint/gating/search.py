@@ -17,7 +17,6 @@ import numpy as np
 import numpy.typing as npt
 
 from switchpoint.gating.baseline import (
-    SHOWS,
     Series,
     TestResult,
     compare,
@@ -291,10 +290,11 @@ class Search:
         sure = self._free & (adjusted <= self._given.rate)
         sure &= np.abs(np.nan_to_num(self._test.effect)) >= least
         pairs = dict.fromkeys(zip(self._metric[sure], self._curve[sure], strict=True))
-        return [
-            self._single(metric, np.flatnonzero(sure & (self._metric == metric) & (self._curve == curve)))
-            for metric, curve in pairs
-        ]
+        found = []
+        for metric, curve in pairs:
+            rows = sure & (self._metric == metric) & (self._curve == curve)
+            found.append(self._single(metric, np.flatnonzero(rows)))
+        return found
 
     def _single(self, metric: str, rows: Indices) -> Change:
         """Return the change of one curve, by its most significant parameter."""
