@@ -63,7 +63,6 @@ RULES = {
     "disturbed in levels": Rule("a disturbed session is no level", "levels.DISTURBED", np.inf),
     "drifts": Rule("drifts are tested", "drift.FEWEST_SESSIONS", 10**9),
     "gradual": Rule("a line fits a drift better than a step", "drift._is_gradual", lambda *_: True),
-    "all rise": Rule("most of a group rise with it", "search.Search._all_rise", lambda *_: True),
     "scopes": Rule(
         "groups are also compared in their main segments, and in those of the same sizes",
         "search.Search._scopes_of",
