@@ -38,7 +38,9 @@ def _all_sizes(search: Any, metric: str) -> Any:
 
 
 RULES = {
-    "windows": Rule("the newest 7 sessions are compared too", "baseline._WINDOWS", (1,)),
+    "windows": Rule("the newest 3 and 7 sessions are compared too", "baseline._WINDOWS", (1,)),
+    "window of 3": Rule("the newest 3 sessions are compared too", "baseline._WINDOWS", (1, 7)),
+    "window of 7": Rule("the newest 7 sessions are compared too", "baseline._WINDOWS", (1, 3)),
     "similar series": Rule("the scatter of similar series helps", "baseline._FEWEST_ALIKE", 10**9),
     "correlation": Rule(
         "sessions that are like the one before count less",

@@ -28,7 +28,7 @@ _OFTEN_DISTURBED = 0.07
 
 #: So many newest sessions are compared together with at least as many, by the mean of their middle
 #: half.
-_WINDOWS = (1, 7)
+_WINDOWS = (1, 3, 7)
 
 #: Whatever is off by this share of a change shows it: the current session what several of the
 #: newest show, most of its launches what the session shows, a curve what its group does, and a size
