@@ -38,8 +38,9 @@ SHOWS = 0.5
 #: What is more probable than this is no change in any case.
 _RARE = 0.05
 
-#: Variance of the mean of the middle half over that of the mean, for any number of normal values at
-#: most.
+#: Variance over that of a mean, of normal values: of a median, and of the mean of the middle half,
+#: which is at most this for any number of values.
+MEDIAN_VARIANCE = math.pi / 2
 _MIDMEAN_VARIANCE = 1.35
 
 #: Before there is a baseline: the relative scatter from session to session, and how many degrees of
