@@ -48,6 +48,16 @@ RULES = {
         lambda past, *_: np.zeros(len(past)),
     ),
     "half of it now": Rule("the middle launch shows half of a change", "baseline.SHOWS", -np.inf),
+    "fewer launches": Rule(
+        "a session with fewer launches scatters more",
+        "baseline._fewer_launches",
+        lambda within, _: np.zeros(len(within)),
+    ),
+    "launch scatter": Rule(
+        "the scatter of launches tells that of sessions",
+        "by_session._variance",
+        lambda cell, off, number: np.full(len(number), np.nan),
+    ),
     "slow launches": Rule(
         "launches that are often slow are no change",
         "baseline._of_slow_launches",
@@ -112,7 +122,7 @@ KEPT = {
         *("levels._AROUND", "switches.BESIDE", "switches._LEFT_OUT"),
     },
     "of a model: a variance, a correlation, a regression, or what is likely before the data": {
-        *("baseline._MIDMEAN_VARIANCE", "baseline.MOST_CORRELATED"),
+        *("baseline.MEDIAN_VARIANCE", "baseline._MIDMEAN_VARIANCE", "baseline.MOST_CORRELATED"),
         *("baseline.USUAL_SCATTER", "baseline._USUAL_FREEDOM"),
         *("changes._USUAL_SCATTER_OF_NOISE", "switches._USUAL_SCATTER", "shapes._UNKNOWN_ERROR"),
         *("levels.LEAST_SCATTER", "shapes._LEAST_CONFIDENCE", "parameters._MOST_INFLATION"),

@@ -184,7 +184,8 @@ def _compare(series: Series, window: int, usual: Floats | float) -> TestResult:
     """Compare so many newest sessions with those before them."""
     past, newest = series.baseline[:, :-window], series.values[:, -window:]
     centre, variance, number = _level(past, series.variance_group)
-    prior, worth = _prior(variance, number, series, usual)
+    within = np.nan_to_num(series.launches.variance)
+    prior, worth = _prior(variance, number, within, series, usual)
     freedom = np.maximum(number - 1, 0)
     squares = np.where(freedom > 0, np.nan_to_num(variance) * freedom, 0.0)
     moderated = np.maximum((prior * worth + squares) / (worth + freedom), LEAST_SCATTER**2)
@@ -192,10 +193,11 @@ def _compare(series: Series, window: int, usual: Floats | float) -> TestResult:
     # Sessions that are like those before them say less together (a first-order autoregression).
     dependent = _MIDMEAN_VARIANCE * (1 + neighbours) / (1 - neighbours)
     of_level = np.minimum(dependent / np.maximum(number, 1), 1.0)
+    fewer = _fewer_launches(within, series.launches.number)
 
     def error(sessions: Indices | int) -> Floats:
         of_newest = np.minimum(dependent / sessions, 1.0)
-        return np.asarray(np.sqrt(moderated * (of_newest + of_level)))
+        return np.asarray(np.sqrt(moderated * (of_newest + of_level) + fewer / sessions))
 
     complete = np.isfinite(newest).all(axis=1) & (number >= window)
     effect = np.where(complete, row_midmeans(newest) - centre, np.nan)
@@ -303,13 +305,18 @@ def _level(past: Floats, variance_group: Indices) -> tuple[Floats, Floats, Indic
 
 
 def _prior(
-    variance: Floats, number: Indices, series: Series, usual: Floats | float
+    variance: Floats, number: Indices, within: Floats, series: Series, usual: Floats | float
 ) -> tuple[Floats, Floats]:
     """Return the variance that similar series make likely, and its degrees of freedom."""
-    prior = np.full(len(variance), np.square(usual))
-    worth = np.full(len(variance), _USUAL_FREEDOM)
+    usual = np.broadcast_to(np.asarray(usual, dtype=float), variance.shape)
+    prior, worth = np.zeros(len(variance)), np.full(len(variance), _USUAL_FREEDOM)
+    mean_launches = np.maximum(series.launches.number.mean(axis=1), 1)
     for one in np.unique(series.variance_group):
         here = series.variance_group == one
+        # A series whose launches differ much scatters much, which few sessions do not show yet.
+        launches = within[here] / mean_launches[here]
+        guess = usual[here] ** 2 + np.maximum(np.median(launches), MEDIAN_VARIANCE * launches)
+        prior[here] = guess
         seen = here & np.isfinite(variance) & (variance > 0)
         if seen.sum() < _FEWEST_ALIKE:
             continue
@@ -319,7 +326,7 @@ def _prior(
         middle, pooled_worth = _pooled(variance[seen], number[seen] - 1.0, most)
         # Variances differ by factors: of their arithmetic mean, the larger one would be all.
         weight = freedom / most
-        prior[here] = prior[here] ** (1 - weight) * middle**weight
+        prior[here] = guess ** (1 - weight) * middle**weight
         worth[here] = max(pooled_worth, _USUAL_FREEDOM / 2)
     return prior, worth
 
@@ -339,6 +346,14 @@ def _pooled(variance: Floats, freedom: Floats, most: float) -> tuple[float, floa
     if worth < most:
         middle += float(np.log(special.chdtri(worth, 0.5) / worth))
     return math.exp(middle), worth
+
+
+def _fewer_launches(within: Floats, launches: Indices) -> Floats:
+    """Return how much more the current session scatters if it has fewer launches than usual."""
+    past = np.where(launches[:, :-1] > 0, launches[:, :-1], np.nan)
+    usual = row_medians(past)
+    more = 1 / np.maximum(launches[:, -1], 1) - 1 / np.where(np.isfinite(usual), usual, 1.0)
+    return within * np.maximum(more, 0.0)
 
 
 def correlation(past: Floats, centre: Floats, group: Indices) -> Floats:

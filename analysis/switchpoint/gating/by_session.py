@@ -30,18 +30,31 @@ class LaunchesBySession:
     ----------
     per_session : array of float, shape (codes, sessions)
         The median of the launches of a session; NaN without a launch.
+    variance : array of float, shape (codes,)
+        Between launches of a typical session: the median over sessions, which a single disturbed
+        session does not change. NaN if no session has two launches.
+    number : array of int, shape (codes, sessions)
+        Number of launches.
     each : array of float, shape (codes, sessions, launches)
         The values themselves, those of a session in the order of its launches; NaN where a session
         has fewer.
     """
 
     per_session: Floats
+    variance: Floats
+    number: Indices
     each: npt.NDArray[np.float32]
 
     @classmethod
     def single(cls, per_session: Floats) -> LaunchesBySession:
         """Return sessions of one launch each."""
-        return cls(per_session, per_session[:, :, None].astype(np.float32))
+        unknown = np.full(len(per_session), np.nan)
+        return cls(
+            per_session,
+            unknown,
+            np.isfinite(per_session).astype(int),
+            per_session[:, :, None].astype(np.float32),
+        )
 
     @classmethod
     def joined(cls, parts: Sequence[LaunchesBySession]) -> LaunchesBySession:
@@ -53,7 +66,12 @@ class LaunchesBySession:
             )
             for part in parts
         ]
-        return cls(np.concatenate([part.per_session for part in parts]), np.concatenate(each))
+        return cls(
+            np.concatenate([part.per_session for part in parts]),
+            np.concatenate([part.variance for part in parts]),
+            np.concatenate([part.number for part in parts]),
+            np.concatenate(each),
+        )
 
     def less(self, per_session: Floats) -> LaunchesBySession:
         """Return them less what is known of each session."""
@@ -62,13 +80,33 @@ class LaunchesBySession:
 
 
 def launches_by_session(
-    codes: Indices, session: Indices, values: Floats, shape: tuple[int, int]
+    codes: Indices,
+    session: Indices,
+    values: Floats,
+    shape: tuple[int, int],
+    launch: Indices | None = None,
 ) -> LaunchesBySession:
-    """Arrange values of launches: a row for each code, a column for each session."""
+    """Arrange values of launches: a row for each code, a column for each session.
+
+    With the launch of each value, the variance is without what all values of a launch have in
+    common.
+    """
     per_session = by_session(codes, session, values, shape)
     cell = codes * shape[1] + session
     number = np.bincount(cell, minlength=shape[0] * shape[1]).reshape(shape)
-    return LaunchesBySession(per_session, _each(cell, values, number))
+    off = values - per_session[codes, session]
+    if launch is not None and len(launch):
+        _, dense = np.unique(launch, return_inverse=True)
+        off = off - median_by(dense, off)[dense]
+    return LaunchesBySession(
+        per_session, _variance(cell, off, number), number, _each(cell, values, number)
+    )
+
+
+def _variance(cell: Indices, off: Floats, number: Indices) -> Floats:
+    """Return the variance of launches in a typical session by how far they are from its middle."""
+    squares = np.bincount(cell, off**2, minlength=number.size).reshape(number.shape)
+    return row_medians(np.where(number > 1, squares / np.maximum(number - 1, 1), np.nan))
 
 
 def _each(cell: Indices, values: Floats, number: Indices) -> npt.NDArray[np.float32]:

@@ -57,12 +57,13 @@ def slower_by_place(
     Returns
     -------
     LaunchesBySession
-        As logarithms, a row for each place.
+        As logarithms, a row for each place. The variance between launches is without what all sizes
+        of a launch have in common.
     """
     used = (shapes.place >= 0) & ~left_out
     shape = (len(shapes.size), points.sessions)
     place, session, ratio = shapes.place[used], points.session[used], ratios(points, shapes)[used]
-    return launches_by_session(place, session, ratio, shape)
+    return launches_by_session(place, session, ratio, shape, points.launch[used])
 
 
 def unexplained(
