@@ -158,7 +158,7 @@ STUDIES_FOLDER ?= build/studies
 SMOKE ?=
 
 .PHONY: studies
-studies: install  ## measure what the five STUDIES need, in 20 minutes, and write a page for each
+studies: install  ## measure what the five STUDIES need, in 11 minutes, and write a page for each
 	@$(ONE_SESSION); mkdir -p build; \
 	$(BIN)/python bench/studies.py $(STUDIES) --store $(STUDIES_FOLDER)/store $(if $(SMOKE),--smoke)
 	@$(BIN)/switchpoint studies $(STUDIES_FOLDER)/store --output $(STUDIES_FOLDER)/pages

@@ -2,7 +2,8 @@
 
 The first table has a core for each rank. The second has four nodes with slow links, so that the
 links decide, not the cores. A ratio above 1 means that ours is slower.
-Usage: ``.venv/bin/python bench/broadcast_library.py [PASSES] [MPI...]``
+Usage: ``.venv/bin/python bench/broadcast_library.py [PASSES] [MPI...] [--size BYTES]``; both
+tables have only that size then.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import tempfile
 from pathlib import Path
 
 import pandas as pd
-from arguments import add_count, add_mpis, parser
+from arguments import add_count, add_mpis, count, parser
 from on_testbed import PLACEMENTS, ROOT, kernel, launch, launch_on_all, testbed
 from ratios import median_ratio
 from switchpoint import read_record
@@ -54,8 +55,8 @@ def print_row(mpi: str, where: str, size: int, best: str, table: pd.DataFrame) -
     )
 
 
-def main(passes: int, mpis: list[str]) -> None:
-    """Print both tables."""
+def main(passes: int, mpis: list[str], only: list[int]) -> None:
+    """Print both tables, of these sizes only if there are any."""
     print(
         f"{'MPI':8} {'where':20} {'bytes':>9} {'best of ours':18} {'ours us':>11} "
         f"{'MPI_Bcast us':>11}   ratio [95 % interval], {passes} passes"
@@ -66,12 +67,12 @@ def main(passes: int, mpis: list[str]) -> None:
         with testbed() as name:
             for mpi in mpis:
                 for placement in PLACEMENTS.placements:
-                    command = [kernel(mpi, "broadcast"), *sweep(SIZES, passes, record)]
+                    command = [kernel(mpi, "broadcast"), *sweep(only or SIZES, passes, record)]
                     launch(name, mpi, placement, command, folder)
                     print_ratios(mpi, placement, record)
         with testbed(shape=SHAPE) as name:
             for mpi in mpis:
-                command = [kernel(mpi, "broadcast"), *sweep(LARGE, passes, record)]
+                command = [kernel(mpi, "broadcast"), *sweep(only or LARGE, passes, record)]
                 launch_on_all(name, mpi, NODES, command, folder)
                 print_ratios(mpi, f"{NODES} slow links", record)
 
@@ -80,5 +81,6 @@ if __name__ == "__main__":
     options = parser(__doc__)
     add_count(options, "passes", 7)
     add_mpis(options)
+    options.add_argument("--size", type=count, nargs=1, default=[], metavar="BYTES")
     given = options.parse_args()
-    main(given.passes, given.mpis)
+    main(given.passes, given.mpis, given.size)

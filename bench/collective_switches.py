@@ -4,7 +4,8 @@ Four nodes with links of 8 Mbit/s and one rank each, so that messages decide, no
 the library's choice finds steps, `plan` says where to search, launches search there with all
 algorithms, and `explain` decides. The decisions are for 4 ranks: Open MPI's as SimGrid 3.32 copied
 them from 4.1, MPICH's by its control variables' limits (MPIR_CVAR_ALLREDUCE_SHORT_MSG_SIZE, ...).
-Usage: ``.venv/bin/python bench/collective_switches.py [LAUNCHES] [MPI...] [--only OPERATION]``
+Usage: ``.venv/bin/python bench/collective_switches.py [LAUNCHES] [MPI...] [--only OPERATION]
+[--sizes S]``
 """
 
 from __future__ import annotations
@@ -46,11 +47,13 @@ DECISIONS: dict[str, dict[str, dict[int, str]]] = {
 }
 
 
-def measure(name: str, mpi: str, operation: str, launches: int, folder: Path) -> list[Path]:
+def measure(
+    name: str, mpi: str, operation: str, launches: int, sizes: str, folder: Path
+) -> list[Path]:
     """Return the records of the searches that the plan after a sweep asks for."""
     program = kernel(mpi, operation)
     swept = folder / f"{mpi}-{operation}.record"
-    sweep = [f"--sizes={SIZES}", "--passes=9", *QUICK, f"--record={swept}", "--quiet"]
+    sweep = [f"--sizes={sizes}", "--passes=9", *QUICK, f"--record={swept}", "--quiet"]
     launch_on_all(name, mpi, NODES, [program, "--mode=library", *sweep], folder)
     planned = plan(swept)
     if not planned.brackets:
@@ -87,14 +90,14 @@ def print_rows(mpi: str, operation: str, found: dict[int, dict[str, Any]]) -> No
         )
 
 
-def main(launches: int, mpis: list[str], only: list[str] | None) -> None:
+def main(launches: int, mpis: list[str], only: list[str] | None, sizes: str) -> None:
     """Print the table."""
     print("| MPI | kernel | from byte | decision | time | found |\n|---|---|---|---|---|---|")
     with tempfile.TemporaryDirectory(dir=".") as scratch, testbed(shape=SHAPE) as name:
         folder = Path(scratch).resolve()
         for mpi in mpis:
             for operation in only or DECISIONS[mpi]:
-                found = judged(measure(name, mpi, operation, launches, folder))
+                found = judged(measure(name, mpi, operation, launches, sizes, folder))
                 print_rows(mpi, operation, found)
     print(f"{launches} launches of each search")
 
@@ -104,5 +107,6 @@ if __name__ == "__main__":
     add_count(options, "launches", 2)
     add_mpis(options)
     options.add_argument("--only", action="append", metavar="OPERATION", help="one kernel")
+    options.add_argument("--sizes", default=SIZES, help="as a kernel takes them")
     given = options.parse_args()
-    main(given.launches, given.mpis, given.only)
+    main(given.launches, given.mpis, given.only, given.sizes)

@@ -6,8 +6,9 @@ follow each other in turn. The table shows how far apart the ranks start (most, 
 the error that the records contain (median), and the time of the broadcast: the median of the
 fastest launch, since other work makes it slower and never faster. In the first row the ranks know
 that they share a clock.
-Usage: ``.venv/bin/python bench/drifting_clock.py [LAUNCHES] [MPI...]``; ``--source FOLDER``
-measures with the kernels of another checkout, such as one of an earlier version.
+Usage: ``.venv/bin/python bench/drifting_clock.py [LAUNCHES] [MPI...]``; ``--drift PPM``
+measures only that drift, and ``--source FOLDER`` the kernels of another checkout, such as one of
+an earlier version.
 """
 
 from __future__ import annotations
@@ -16,11 +17,12 @@ import os
 import re
 import subprocess
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 from arguments import add_count, add_mpis, parser
-from on_testbed import ROOT, launch, testbed
+from on_testbed import ROOT, kernel, launch, testbed
 from switchpoint.records.record import read_facts
 
 #: Millionths by which rank 1's clock is fast.
@@ -35,22 +37,19 @@ def main() -> None:
     add_count(options, "launches", 5)
     add_mpis(options)
     options.add_argument("--source", type=Path, default=ROOT, help="checkout of the kernels")
+    options.add_argument("--drift", type=int, action="append", metavar="PPM", help="only this one")
     given = options.parse_args()
     print("| MPI | drift | starts apart | clock error | 1 B broadcast |\n|---|---|---|---|---|")
     with testbed() as name, tempfile.TemporaryDirectory(dir=".") as scratch:
         folder = Path(scratch).resolve()
         for mpi in given.mpis:
             tree = build(given.source.resolve(), mpi)
-            compare(name, mpi, tree, given.launches, folder)
+            compare(name, mpi, tree, given.drift or DRIFTS_PPM, given.launches, folder)
 
 
 def build(source: Path, mpi: str) -> Path:
     """Build the kernel, the program that knows the true time, and the library; their folder."""
-    tree = source / "build" / "bench" / f"drifting-clock-{mpi}"
-    tree.mkdir(parents=True, exist_ok=True)
-    definition = f"-DMPI_C_COMPILER=mpicc.{mpi}"
-    quietly("cmake", "-S", source / "src", "-B", tree, definition)
-    quietly("cmake", "--build", tree, "--parallel", "--target", "broadcast")
+    tree = kernel(mpi, "broadcast", source).parents[1]
     library = [TESTS / "drifting_clock.c", "-ldl", "-o", tree / "drifting_clock.so"]
     quietly("cc", "-std=c11", "-D_GNU_SOURCE", "-O2", "-shared", "-fPIC", *library)
     headers = [f"-I{source / 'src' / layer}" for layer in ("base", "machine", "engine")]
@@ -68,9 +67,11 @@ def quietly(*command: str | Path) -> None:
     subprocess.run([str(word) for word in command], check=True, stdout=subprocess.DEVNULL)
 
 
-def compare(name: str, mpi: str, tree: Path, launches: int, folder: Path) -> None:
+def compare(
+    name: str, mpi: str, tree: Path, drifts_ppm: Sequence[int], launches: int, folder: Path
+) -> None:
     """Print the rows of an MPI."""
-    cases: list[int | None] = [None, *DRIFTS_PPM]
+    cases: list[int | None] = [None, *drifts_ppm]
     apart: dict[int | None, list[float]] = {case: [0.0] for case in cases}
     errors: dict[int | None, list[float]] = {case: [] for case in cases}
     times: dict[int | None, list[float]] = {case: [] for case in cases}

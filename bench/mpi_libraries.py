@@ -76,6 +76,7 @@ def main() -> None:
     options.add_argument("mpi", nargs="+", help="folder or Debian's name[,NAME=VALUE...]")
     options.add_argument("--budget", type=float, default=180, help="seconds for each (180)")
     options.add_argument("--records", type=Path, help="folder that keeps the records")
+    options.add_argument("--only", action="append", choices=[*PLACEMENTS], help="this placement")
     options.add_argument(
         "--without-catalogue", action="store_true", help="hide what is known of the libraries"
     )
@@ -92,7 +93,7 @@ def main() -> None:
         except LaunchError as error:
             rows.append({"MPI": one.name, "reason": str(error)})
             continue
-        for placement in PLACEMENTS:
+        for placement in chosen.only or PLACEMENTS:
             place = folder / f"{number}-{one.name}" / placement
             rows.append(examine(one, zoom, placement, place, chosen))
     print(pd.DataFrame(rows, columns=COLUMNS, dtype=object).fillna("").to_markdown(index=False))

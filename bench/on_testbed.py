@@ -42,16 +42,16 @@ def testbed(shape: str | Path = "two-hosts") -> Iterator[str]:
 
 
 @cache
-def kernel(mpi: str, name: str) -> Path:
-    """Path of a kernel built for an MPI, Debian's, SimGrid's or a folder; builds it if old."""
+def kernel(mpi: str, name: str, source: Path = ROOT) -> Path:
+    """Path of a checkout's kernel for an MPI, Debian's, SimGrid's or a folder; builds it if old."""
     folder = Path(mpi).resolve()
     compiler = folder / "bin/mpicc" if folder.is_dir() else COMPILERS.get(mpi, f"mpicc.{mpi}")
-    tree = ROOT / "build" / "bench" / folder.name
+    tree = source / "build" / "bench" / folder.name
     tree.mkdir(parents=True, exist_ok=True)
     with (tree / "lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)  # two benchmarks may need the same tree
         for command in (
-            ["cmake", "-S", ROOT / "src", "-B", tree, f"-DMPI_C_COMPILER={compiler}"],
+            ["cmake", "-S", source / "src", "-B", tree, f"-DMPI_C_COMPILER={compiler}"],
             ["cmake", "--build", tree, "--parallel", "--target", name],
         ):
             subprocess.run(command, check=True, stdout=subprocess.DEVNULL)

@@ -3,7 +3,7 @@
 On its own testbed it changes one thing at a time: which cores the ranks have, where packets are
 handled, and what else runs on the cores. Launches of all cases take turns. Each launch measures 8 B
 over blocks that are longer than a scheduler's time slice, and like the study it takes the mean.
-Usage: ``.venv/bin/python bench/placement_order.py [LAUNCHES]``
+Usage: ``.venv/bin/python bench/placement_order.py [LAUNCHES] [--block-time US]``
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pandas as pd
-from arguments import only_count
+from arguments import add_count, count, parser
 from on_testbed import BIN, ROOT, kernel, launch, testbed
 from ratios import median_ratio
 from switchpoint.explanation.slower_runs import slower_because
@@ -29,8 +29,7 @@ MPI, MPI_NAME = "openmpi", "Open MPI"
 ONE_HOST, TWO_HOSTS = "two_nodes_one_host", "two_nodes_two_hosts"
 MODES = ["send", "ssend"]
 OPTIONS = [
-    "--mode=send,ssend", "--sizes=8", "--passes=2", "--samples=3", "--block-time=100000",
-    "--pass-time=1000", "--quiet",
+    "--mode=send,ssend", "--sizes=8", "--passes=2", "--samples=3", "--pass-time=1000", "--quiet",
 ]  # fmt: skip
 
 #: Ranks that wait give up their core, in both placements.
@@ -74,7 +73,7 @@ CASES = [
 ]
 
 
-def measure(launches: int) -> pd.DataFrame:
+def measure(launches: int, block_us: int) -> pd.DataFrame:
     """Measure every case in turn: a row per case, launch, placement and mode."""
     rows = []
     with testbed() as name, tempfile.TemporaryDirectory(dir=ROOT / "build") as folder:
@@ -82,7 +81,7 @@ def measure(launches: int) -> pd.DataFrame:
         for number in range(launches):
             for case in CASES:
                 for placement in (ONE_HOST, TWO_HOSTS):
-                    facts = run(name, case, placement, record)
+                    facts = run(name, case, placement, block_us, record)
                     same = {"case": case.name, "launch": number, "placement": placement,
                             "facts": facts, **seen(facts)}  # fmt: skip
                     rows += [
@@ -92,11 +91,12 @@ def measure(launches: int) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def run(name: str, case: Case, placement: str, record: Path) -> Record:
+def run(name: str, case: Case, placement: str, block_us: int, record: Path) -> Record:
     """Launch once and return the record's facts."""
     one_host = placement == ONE_HOST
     prefix: list[str | Path] = ["taskset", "-c", "0"] if case.one_core and one_host else []
-    command = [*prefix, kernel(MPI, "pingpong"), *OPTIONS, f"--record={record}"]
+    command = [*prefix, kernel(MPI, "pingpong"), *OPTIONS]
+    command += [f"--block-time={block_us}", f"--record={record}"]
     with packets_on_one_core(name, case.packets), programs(case.busy if one_host else ()):
         launch(name, MPI, placement, command, record.parent, case.settings)
     return read_facts(record)
@@ -182,7 +182,7 @@ def table(measured: pd.DataFrame) -> str:
     return "\n".join(lines)
 
 
-def section(measured: pd.DataFrame) -> str:
+def section(measured: pd.DataFrame, block_us: int) -> str:
     """The section of the page on study 001."""
     rank = measured["facts"].iloc[0].header["ranks"][0]
     turned = ", ".join(f"*{name}*" for name in turned_round(measured))
@@ -191,8 +191,9 @@ def section(measured: pd.DataFrame) -> str:
         " two nodes of one host and 102 us between two hosts, at all times of day, and it cannot"
         " say why. Its nodes are virtual machines: those of one host share its cores. Here one"
         f" thing is changed at a time, with {measured['launch'].nunique()} launches of each case in"
-        " turn; half round trips of 8 B in microseconds, means over blocks of 100 ms, because the"
-        f" study takes means too ({MPI_NAME}; {rank['cpu_model']}, {rank['cores_online']} cores;"
+        " turn; half round trips of 8 B in microseconds, means over blocks of"
+        f" {block_us / 1000:g} ms, because the study takes means too"
+        f" ({MPI_NAME}; {rank['cpu_model']}, {rank['cores_online']} cores;"
         " medians of the launches, ratios with their 95 % interval; the last four columns are what"
         f" the records of one host show):\n\n{table(measured)}\n\n"
         f"Nodes of one host become slower than two hosts by: {turned or 'none of these'}. The"
@@ -234,4 +235,8 @@ def named(case: pd.DataFrame) -> str:
 
 
 if __name__ == "__main__":
-    print(section(measure(only_count(__doc__, "launches", 7))))
+    options = parser(__doc__)
+    add_count(options, "launches", 7)
+    options.add_argument("--block-time", type=count, default=100_000, metavar="US")
+    given = options.parse_args()
+    print(section(measure(given.launches, given.block_time), given.block_time))

@@ -33,7 +33,7 @@ NODES = {"A": "a1", "B": "b1", "C": "c1", "D": "d1"}
 #: Published errors of the studies' own predictions, in %.
 PUBLISHED = {"mergesort": "14 to 22", "broadcast": "0.2 to 7.8 (median 1.8)", "ring": "not given"}
 
-#: The issue's targets in %.
+#: What we aim at, in %.
 TARGETS = {
     **{"mergesort": 12, "broadcast": 4, "alltoall": 10, "ring": 10, "pingpong": 10},
     **dict.fromkeys(["voting", "jpeg", "backpropagation", "psrs", "fft", "linear"], 10),

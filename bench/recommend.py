@@ -3,7 +3,8 @@
 A model is fitted to ping-pongs between two of four nodes with links of 100 Mbit/s. What
 `model recommend` writes from it is then used by every second launch. With --keep the records stay
 in FOLDER, with the model, so that `switchpoint model recommend --checked` can read them.
-Usage: ``.venv/bin/python bench/recommend.py [LAUNCHES] [MPI...] [--keep FOLDER]``, three or more.
+Usage: ``.venv/bin/python bench/recommend.py [LAUNCHES] [MPI...] [--keep FOLDER] [--smoke]``, three
+or more; with --smoke few and short messages.
 """
 
 from __future__ import annotations
@@ -30,24 +31,29 @@ SHAPE = ROOT / "bench" / "shapes" / "slow-links.yaml"
 SITE, NEAR, FAR = "bench", "one_node", "between_nodes"
 NODES = ["a1", "b1", "c1", "d1"]
 SIZES = [1024, 16384, 65536, 262144, 1048576]
+#: The largest message of a smoke run.
+SMALL = 16384
 MPICH_LIBRARY = Path("/usr/lib/x86_64-linux-gnu/libmpich.so.12")
 
-_FEW = ("--passes=3", "--samples=1", "--warmup=1", "--pass-time=50")
+_FEW = ("--passes=3", "--samples=1", "--warmup=1")
 
-#: What the model is fitted to: the kernel's options, by nodes of the two ranks.
+#: What the model is fitted to: nodes of the two ranks, the kernel's options, the largest size.
 PING_PONGS = [
-    ("AA", ("--mode=send,stream", "--window=16", "--sizes=1:1M/2", *_FEW)),
-    ("AB", ("--mode=send", "--sizes=1:1M/2", *_FEW)),
-    ("AB", ("--mode=stream,bistream", "--window=16", "--sizes=1:64K/2", *_FEW)),
+    ("AA", ("--mode=send,stream", "--window=16"), 1 << 20),
+    ("AB", ("--mode=send",), 1 << 20),
+    ("AB", ("--mode=stream,bistream", "--window=16"), 64 << 10),
 ]
 KERNELS = {"broadcast": "broadcast", "exchange": "alltoall"}
 
 
 class Site:
-    """The running testbed, and the folder of its records."""
+    """The running testbed, the folder of its records, and whether it only shows that all works."""
 
-    def __init__(self, name: str, mpi: str, folder: Path) -> None:
+    def __init__(self, name: str, mpi: str, folder: Path, smoke: bool) -> None:
         self.name, self.mpi, self.folder = name, mpi, folder
+        self.largest = SMALL if smoke else max(SIZES)
+        self.sizes = [size for size in SIZES if size <= self.largest]
+        self.few = (*_FEW, f"--pass-time={1 if smoke else 50}")
 
     def launch(
         self, program: str, process_map: str, options: tuple[str, ...], record: str,
@@ -80,7 +86,9 @@ class Site:
         folder = self.folder / "model"
         folder.mkdir()
         for turn in range(launches):
-            for number, (process_map, options) in enumerate(PING_PONGS):
+            for number, (process_map, modes, most) in enumerate(PING_PONGS):
+                sizes = f"--sizes=1:{min(most, self.largest)}/2"
+                options = (*modes, sizes, *self.few)
                 self.launch("pingpong", process_map, options, f"model/{number}-{turn}.record")
         return fit_model(_read(folder), SITE)
 
@@ -94,8 +102,8 @@ class Site:
                 sides = [(WITH, with_rules, rules.variables), (WITHOUT, without, {})]
                 for side, labels, values in sides if turn % 2 else reversed(sides):
                     options = (
-                        "--mode=library", f"--sizes={','.join(map(str, SIZES))}", *_FEW,
-                        *labels,
+                        "--mode=library", f"--sizes={','.join(map(str, self.sizes))}",
+                        *self.few, *labels,
                     )  # fmt: skip
                     record = f"checked/{operation}-{side}-{turn}.record"
                     self.launch(program, "ABCD", options, record, values)
@@ -107,15 +115,15 @@ def _read(folder: Path):
     return found
 
 
-def examine(name: str, mpi: str, folder: Path, launches: int) -> None:
+def examine(name: str, mpi: str, folder: Path, launches: int, smoke: bool) -> None:
     """Fit, recommend, write, check, and print what won."""
     folder.mkdir(parents=True)
-    site = Site(name, mpi, folder)
+    site = Site(name, mpi, folder, smoke)
     model = site.fit(launches)
     save_model(model, folder / "site-model.yaml")
     found = recommend(
         model, placement=FAR, about=["broadcast", "exchange"], ranks=[len(NODES)],
-        nodes=len(NODES), sizes_bytes=SIZES,
+        nodes=len(NODES), sizes_bytes=site.sizes,
     )  # fmt: skip
     rules = folder / "rules"
     library = MPICH_LIBRARY if MPICH_LIBRARY.exists() else None
@@ -133,10 +141,12 @@ def main() -> None:
     add_count(options, "launches", 5, least=LEAST_LAUNCHES)
     add_mpis(options)
     options.add_argument("--keep", type=Path, metavar="FOLDER")
+    options.add_argument("--smoke", action="store_true", help="as little as possible")
     given = options.parse_args()
     with testbed(shape=SHAPE) as name, tempfile.TemporaryDirectory(dir=".") as scratch:
         for mpi in given.mpis:
-            examine(name, mpi, (given.keep or Path(scratch)).resolve() / mpi, given.launches)
+            folder = (given.keep or Path(scratch)).resolve() / mpi
+            examine(name, mpi, folder, given.launches, given.smoke)
     print("a recommendation that does not win is withdrawn")
 
 

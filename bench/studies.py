@@ -1,6 +1,6 @@
 """Measures what the pages of the five studies need, each on a testbed of its own shape.
 
-Studies 000 to 004 take about 20 minutes on an idle machine of two cores. The records are imported
+Studies 000 to 004 take 11 minutes on an idle machine of two cores. The records are imported
 into the store, from which ``switchpoint studies`` writes the pages. Study 003's schedules run on
 four nodes with slow links, where the links and not two cores decide. What needs more processors
 than the machine has (rings of 8, exchanges of 16, trees of 31) is simulated if SimGrid is there.

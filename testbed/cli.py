@@ -33,7 +33,7 @@ def main() -> None:
 
 def _run() -> NoReturn:
     try:
-        arguments = _parser().parse_args()
+        arguments = command_line().parse_args()
         sys.exit(arguments.run(arguments))
     except TestbedError as error:
         say(str(error), "testbed")
@@ -49,7 +49,8 @@ class _Parser(argparse.ArgumentParser):
         raise TestbedError(f"{message}; see `{self.prog} --help`")
 
 
-def _parser() -> _Parser:
+def command_line() -> _Parser:
+    """Describe the command with its verbs and options."""
     parser = _Parser(
         prog="testbed",
         description="A real Slurm cluster on this machine, made of namespaces.",
@@ -57,9 +58,13 @@ def _parser() -> _Parser:
     )
     verbs = parser.add_subparsers(metavar="COMMAND", required=True)
 
-    up = _verb(verbs, "up", _up, "start a testbed, and return when all its nodes are idle")
+    up = _verb(verbs, "up", _up, "start a testbed, and return when its nodes are idle")
     up.add_argument(
-        "--shape", metavar="FILE", default=DEFAULT, help="or the name of an included shape"
+        "--shape",
+        metavar="FILE",
+        default=DEFAULT,
+        help="a file, or an included shape: two-hosts (default), four-hosts, slow-uplinks,"
+        " shared-ethernet",
     )
 
     down = _verb(verbs, "down", _down, "end a testbed and remove all its files")
@@ -73,15 +78,22 @@ def _parser() -> _Parser:
     )
     status.add_argument("--json", action="store_true", help="for programs")
 
-    enter = _verb(verbs, "exec", _exec, "run a command inside: testbed exec -- sinfo")
+    enter = _verb(
+        verbs, "exec", _exec, "run a command inside, in the same folder: testbed exec -- sinfo"
+    )
     enter.add_argument("--node", help="on this node; without it, on the controller")
     enter.add_argument("command", nargs=argparse.REMAINDER, metavar="-- COMMAND")
 
+    _add_faults(verbs)
+    return parser
+
+
+def _add_faults(verbs: Any) -> None:
     uplink = _verb(verbs, "uplink", _uplink, "cut, slow or restore a host's link to the others")
     uplink.add_argument("host", metavar="HOST", help="such as a")
     uplink.add_argument("--cut", action="store_true", help="take the link down")
-    uplink.add_argument("--rate", help="bandwidth, such as 100mbit")
-    uplink.add_argument("--delay", help="such as 50us; needs a kernel with netem")
+    uplink.add_argument("--rate", help="bandwidth in both directions, such as 100mbit")
+    uplink.add_argument("--delay", help="each way, such as 50us; needs a kernel with netem")
     uplink.add_argument("--mtu", type=int, help="in bytes, of the host's uplink and all its nodes")
     uplink.add_argument("--restore", action="store_true", help="restore what the shape says")
 
@@ -98,7 +110,6 @@ def _parser() -> _Parser:
     act = controller.add_mutually_exclusive_group(required=True)
     act.add_argument("--kill", choices=faults.DAEMONS, help="kill this daemon; jobs continue")
     act.add_argument("--restore", action="store_true", help="start those that died")
-    return parser
 
 
 def _verb(verbs: Any, name: str, run: Any, does: str) -> argparse.ArgumentParser:

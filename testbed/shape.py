@@ -39,18 +39,18 @@ class Uplink:
     Attributes
     ----------
     rate : str
-        Bandwidth in tc's units, such as ``1gbit``.
+        Bandwidth in each direction, such as ``1gbit``: ``kbit``, ``mbit``, ``gbit``.
     burst : str
-        Bytes that may pass at full speed, such as ``128kb`` (1024 bytes each).
+        Bytes that may pass at full speed: ``b``, ``kb``, ``mb`` (powers of 1024).
     latency : str
-        Longest time that a packet waits in the queue before it is dropped, such as ``100ms``.
+        Longest time that a packet waits in the queue before it is dropped: ``us``, ``ms``, ``s``.
     hops : int
-        Extra switches between the host's switch and the uplink; about 1 us each.
+        Extra switches between the host's switch and the uplink, 0 to 16; about 1 us each.
     delay : str or None
-        Delay by netem, such as ``50us``; needs a kernel that has it.
+        Delay by netem in each direction, such as ``50us``; needs a kernel that has it.
     shared : bool
         Whether all hosts and both directions share one link of this rate, as the cable of an old
-        Ethernet. Nodes of one host do not use it.
+        Ethernet, without collisions. Nodes of one host do not use it. Needs a kernel with ifb.
     """
 
     __pydantic_config__: ClassVar[ConfigDict] = _STRICT

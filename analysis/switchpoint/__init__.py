@@ -6,7 +6,11 @@ The names below load what they need on first use, so that importing the package 
 from __future__ import annotations
 
 from importlib import import_module
-from typing import Any
+
+# Loading `typing` takes half of the time before the command can catch Ctrl-C.
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 _HOMES = {
     "InputError": "errors",

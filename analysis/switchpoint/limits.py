@@ -1,7 +1,7 @@
 """The largest input that is read, each limit with its reason: time and memory stay bounded.
 
 Every reader checks these before it parses. `bench/largest_inputs.py` measures what the largest
-files cost; docs/reference/limits.md has the table.
+files cost; the table of docs/reference/limits.md is made from here.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ YAML_BYTES = 2**22
 YAML_VALUES = 200_000
 YAML_LEVELS = 64
 
-#: Bytes of a file that says which algorithm a library chooses, as `advise` writes it.
+#: Bytes of a file that says which algorithm a library chooses, as `model recommend` writes it.
 RULES_BYTES = 2**24
 
 #: Bytes of a library of MPI, in which its own decisions are looked for.

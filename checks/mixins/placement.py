@@ -13,9 +13,9 @@ from reframe.core.backends import getlauncher
 from reframe.core.builtins import deferrable, parameter, run_after, run_before, variable
 from reframe.core.exceptions import SanityError
 from reframe.core.logging import getlogger
+from switchpoint.records.run_facts import LINK
 from switchpoint.sites.placement_proof import contradictions
 from switchpoint.sites.placements import BUILT_IN, Placement
-from switchpoint.tables.columns import LINK
 
 from .session import OwnStageMixin, session_name, would_take
 from .shell_words import quoted_variables

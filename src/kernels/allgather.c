@@ -1,4 +1,5 @@
 /* Allgather: what it costs until every rank has the message of every rank. */
+#include "equal_counts.h"
 #include "from_each.h"
 #include "kernel.h"
 #include "replacement.h"
@@ -20,6 +21,15 @@ static void run_gather_then_bcast(const struct task *t, long iterations)
     }
 }
 
+static void run_by_allgatherv(const struct task *t, long iterations)
+{
+    const struct equal_counts *equal = t->state;
+    for (long i = 0; i < iterations; i++) {
+        MPI_CHECK(MPI_Allgatherv(t->send, count_of(t), MPI_BYTE, t->receive, equal->counts,
+                                 equal->offsets, MPI_BYTE, t->comm));
+    }
+}
+
 static const struct mode MODES[] = {
     {.name = "library",
      .summary = "MPI_Allgather; time_us: until the last rank has ended",
@@ -34,6 +44,15 @@ static const struct mode MODES[] = {
      .replacement = true,
      .arrival = arrival_from_each,
      .suits = suits_one_call},
+    {.name = "by_allgatherv",
+     .summary = "MPI_Allgatherv with the same count for every rank",
+     .source = GUIDELINES,
+     .run = run_by_allgatherv,
+     .replacement = true,
+     .arrival = arrival_from_each,
+     .suits = suits_one_call,
+     .prepare = equal_counts_prepare,
+     .release = equal_counts_release},
     {0},
 };
 
@@ -42,6 +61,7 @@ static const struct pattern ALLGATHER = {
 
 int main(int argc, char **argv)
 {
+    struct equal_counts counts = {0};
     const struct kernel allgather = {
         .name = "allgather",
         .summary = "until every rank has the message of every rank",
@@ -49,6 +69,7 @@ int main(int argc, char **argv)
         .timing = TIME_OF_SLOWEST_ALONE,
         .pattern = &ALLGATHER,
         .modes = MODES,
+        .state = &counts,
     };
     return engine_main(argc, argv, &allgather);
 }

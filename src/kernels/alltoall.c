@@ -3,8 +3,10 @@
 #include <limits.h>
 #include <string.h>
 
+#include "equal_counts.h"
 #include "exchange_schedule.h"
 #include "kernel.h"
+#include "replacement.h"
 
 enum { TAG = 1 };
 
@@ -188,6 +190,15 @@ static bool suits_group_shuffle(const struct task *t, struct refusal *refusal)
                    settings->group, t->ranks));
 }
 
+static void run_by_alltoallv(const struct task *t, long iterations)
+{
+    const struct equal_counts *equal = t->state;
+    for (long i = 0; i < iterations; i++) {
+        MPI_CHECK(MPI_Alltoallv(t->send, equal->counts, equal->offsets, MPI_BYTE, t->receive,
+                                equal->counts, equal->offsets, MPI_BYTE, t->comm));
+    }
+}
+
 static const struct mode MODES[] = {
     {.name = "shift",
      .summary = "all packets to rank + 1 and from rank - 1, then to and from the next ranks; "
@@ -251,6 +262,16 @@ static const struct mode MODES[] = {
      .operation = "alltoall",
      .arrival = arrival,
      .send_bytes = send_bytes},
+    {.name = "by_alltoallv",
+     .summary = "MPI_Alltoallv with the same count for every rank",
+     .source = GUIDELINES,
+     .run = run_by_alltoallv,
+     .replacement = true,
+     .arrival = arrival,
+     .send_bytes = send_bytes,
+     .suits = suits_one_call,
+     .prepare = equal_counts_prepare,
+     .release = equal_counts_release},
     {0},
 };
 
@@ -282,6 +303,7 @@ static const struct pattern ALLTOALL = {
 int main(int argc, char **argv)
 {
     struct settings settings = {.packet_bytes = 65536, .group = 2};
+    struct equal_counts counts = {0};
     const struct kernel alltoall = {
         .name = "alltoall",
         .summary = "every rank has a message of the given size for every other rank",
@@ -291,6 +313,7 @@ int main(int argc, char **argv)
         .modes = MODES,
         .options = OPTIONS,
         .settings = &settings,
+        .state = &counts,
     };
     return engine_main(argc, argv, &alltoall);
 }

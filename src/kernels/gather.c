@@ -1,4 +1,5 @@
 /* Gather: what it costs until rank 0 has the message of every rank. */
+#include "equal_counts.h"
 #include "from_each.h"
 #include "kernel.h"
 #include "replacement.h"
@@ -25,6 +26,15 @@ static bool arrival(const struct task *t, int index, struct arrival *arrival)
     return t->rank == 0 && arrival_from_each(t, index, arrival);
 }
 
+static void run_by_gatherv(const struct task *t, long iterations)
+{
+    const struct equal_counts *equal = t->state;
+    for (long i = 0; i < iterations; i++) {
+        MPI_CHECK(MPI_Gatherv(t->send, count_of(t), MPI_BYTE, t->receive, equal->counts,
+                              equal->offsets, MPI_BYTE, 0, t->comm));
+    }
+}
+
 static const struct mode MODES[] = {
     {.name = "library",
      .summary = "MPI_Gather to rank 0; time_us: until the last rank has ended",
@@ -38,6 +48,15 @@ static const struct mode MODES[] = {
      .run = run_by_allgather,
      .replacement = true,
      .arrival = arrival_from_each},
+    {.name = "by_gatherv",
+     .summary = "MPI_Gatherv with the same count for every rank",
+     .source = GUIDELINES,
+     .run = run_by_gatherv,
+     .replacement = true,
+     .arrival = arrival,
+     .suits = suits_one_call,
+     .prepare = equal_counts_prepare,
+     .release = equal_counts_release},
     {0},
 };
 
@@ -46,6 +65,7 @@ static const struct pattern GATHER = {
 
 int main(int argc, char **argv)
 {
+    struct equal_counts counts = {0};
     const struct kernel gather = {
         .name = "gather",
         .summary = "until rank 0 has the message of every rank",
@@ -53,6 +73,7 @@ int main(int argc, char **argv)
         .timing = TIME_OF_SLOWEST_ALONE,
         .pattern = &GATHER,
         .modes = MODES,
+        .state = &counts,
     };
     return engine_main(argc, argv, &gather);
 }

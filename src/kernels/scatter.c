@@ -1,6 +1,7 @@
 /* Scatter: what it costs until every rank has its message from rank 0. */
 #include <string.h>
 
+#include "equal_counts.h"
 #include "kernel.h"
 #include "replacement.h"
 
@@ -47,6 +48,15 @@ static size_t send_bytes(const struct task *t)
     return (size_t)t->ranks * (size_t)count_of(t);
 }
 
+static void run_by_scatterv(const struct task *t, long iterations)
+{
+    const struct equal_counts *equal = t->state;
+    for (long i = 0; i < iterations; i++) {
+        MPI_CHECK(MPI_Scatterv(t->send, equal->counts, equal->offsets, MPI_BYTE, t->receive,
+                               count_of(t), MPI_BYTE, 0, t->comm));
+    }
+}
+
 static const struct mode MODES[] = {
     {.name = "library",
      .summary = "MPI_Scatter from rank 0; time_us: until the last rank has ended",
@@ -63,6 +73,16 @@ static const struct mode MODES[] = {
      .arrival = arrival_of_all,
      .send_bytes = send_bytes,
      .suits = suits_one_call},
+    {.name = "by_scatterv",
+     .summary = "MPI_Scatterv with the same count for every rank",
+     .source = GUIDELINES,
+     .run = run_by_scatterv,
+     .replacement = true,
+     .arrival = arrival,
+     .send_bytes = send_bytes,
+     .suits = suits_one_call,
+     .prepare = equal_counts_prepare,
+     .release = equal_counts_release},
     {0},
 };
 
@@ -71,6 +91,7 @@ static const struct pattern SCATTER = {
 
 int main(int argc, char **argv)
 {
+    struct equal_counts counts = {0};
     const struct kernel scatter = {
         .name = "scatter",
         .summary = "until every rank has its message from rank 0",
@@ -78,6 +99,7 @@ int main(int argc, char **argv)
         .timing = TIME_OF_SLOWEST_ALONE,
         .pattern = &SCATTER,
         .modes = MODES,
+        .state = &counts,
     };
     return engine_main(argc, argv, &scatter);
 }

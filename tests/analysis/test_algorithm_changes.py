@@ -118,3 +118,43 @@ def test_what_is_not_proved_is_not_confirmed(
     (cause,) = [cause for cause in switch["causes"] if "allreduce" in cause["name"]]
     assert cause["status"] == status
     assert re.search(words, cause["reason"]), cause["reason"]
+
+
+def ping_pong(folder: Path, of_collective: Path, last: int) -> Path:
+    """Write a search at the same place whose messages switch after `last` bytes."""
+    lines = of_collective.read_text().splitlines()
+    header, footer = json.loads(lines[0]), json.loads(lines[-1])
+    header["run_id"] = "f" * 32
+    header["kernel"] |= {"name": "pingpong", "pattern": "message"}
+    header["plan"] |= {"modes": ["send"]}
+    [search] = footer["switches"]
+    search |= {"mode": "send", "last_size_bytes": last, "first_size_bytes": last + 1}
+    search |= {"compared_turns": 0}
+    rows = [f"send,{size},0,0,1,{size / 10}" for size in (last, last + 1)]
+    footer |= {"samples": len(rows)}
+    path = folder / "pingpong.record"
+    path.write_text("\n".join([json.dumps(header), lines[1], *rows, json.dumps(footer)]) + "\n")
+    return path
+
+
+@pytest.mark.parametrize(
+    ("last", "words"),
+    [
+        (2046, "messages of 1/4 of the size switch as pingpong send does from 2,047 B on"),
+        (8190, "messages of the whole size switch as pingpong send does from 8,191 B on"),
+        (32750, "messages of 4 times the size switch as pingpong send does from 32,751 B on"),
+        (3000, None),
+        (1000, None),  # an eighth, of 4 ranks
+    ],
+)
+def test_a_step_of_the_messages_is_linked_to_that_of_ping_pong(
+    tmp_path: Path, last: int, words: str | None
+) -> None:
+    paths = searched(tmp_path, PROTOCOL, launches=2, noise=0.02)
+    paths.append(ping_pong(tmp_path, paths[0], last))
+    measurements = read_files(paths).measurements
+    assert measurements is not None
+    rows = explain(measurements).to_dict("records")
+    [switch] = [row for row in rows if row["kernel"] == "allreduce"]
+    [cause] = [cause for cause in switch["causes"] if "allreduce" in cause["name"]]
+    assert cause["reason"].endswith(words or "not a change of algorithm")

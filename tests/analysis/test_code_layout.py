@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ast
 import re
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -55,6 +57,18 @@ def test_functions_are_short() -> None:
                 lines[f"{_name(path)}:{node.name}"] = length
 
     assert _too_long(lines, FUNCTION_LINES) == {}
+
+
+def test_sessions_of_reframe_start_without_pandas() -> None:
+    """It would cost each of them a second: nothing that a file of checks imports may need it."""
+    sources = (ROOT / "checks").rglob("*.py")
+    nodes = [node for path in sources for node in ast.parse(path.read_text()).body]
+    imported = {node.module or "" for node in nodes if isinstance(node, ast.ImportFrom)}
+    ours = sorted(name for name in imported if name.startswith("switchpoint."))
+    program = f"import sys, {', '.join(ours)}; sys.exit('pandas' in sys.modules)"
+
+    assert len(ours) > 5
+    assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0
 
 
 def _name(path: Path) -> str:

@@ -476,8 +476,11 @@ def test_a_full_device_is_one_line() -> None:
     )
 
 
-def test_ctrl_c_before_the_command_is_loaded_prints_no_traceback(tmp_path: Path) -> None:
-    (tmp_path / "typer.py").write_text(
+@pytest.mark.parametrize("module", ["typing", "typer"])
+def test_ctrl_c_before_the_command_is_loaded_prints_no_traceback(
+    tmp_path: Path, module: str
+) -> None:
+    (tmp_path / f"{module}.py").write_text(
         "import os, signal, time\nos.kill(os.getpid(), signal.SIGINT)\ntime.sleep(60)\n"
     )
 

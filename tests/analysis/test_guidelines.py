@@ -115,6 +115,34 @@ def test_fewer_ranks_that_take_longer_are_found() -> None:
     assert violations(Measurements(more.samples, more.runs)) == {}
 
 
+def test_a_step_between_numbers_of_ranks_is_found() -> None:
+    few = measured(good, modes=("library",), ranks=7)
+    more = measured(
+        lambda mode, size: good(mode, size) * (4 if size < 1024 else 8 / 7),
+        seed=1,
+        modes=("library",),
+        ranks=8,
+    )
+    both = Measurements(pd.concat([few.samples, more.samples]), pd.concat([few.runs, more.runs]))
+    found = violations(both)
+    row = found.pop("fewer_ranks")
+    assert row["evidence"]["ranks"] == 8
+    assert [one["size_bytes"] for one in row["evidence"]["sizes"]] == SIZES[:7]
+    for one in row["evidence"]["sizes"]:
+        assert one["low"] < 4 * 7 / 8 < one["high"]
+    assert "times that on 7 ranks, in proportion to the ranks" in row["evidence"]["says"]
+    assert set(found) == {"more_bytes"}
+
+
+def test_two_calls_that_are_faster_than_one_are_found() -> None:
+    found = violations(measured(lambda mode, size: good(mode, size) * (3 if size > 4096 else 1)))
+    row = found.pop("two_calls")
+    [one] = row["evidence"]["sizes"]
+    assert one["size_bytes"] == 8192
+    assert one["low"] < 3 * good("library", 8192) / (2 * good("library", 4096)) < one["high"]
+    assert "times two calls of 4 KiB" in row["evidence"]["says"]
+
+
 def test_two_launches_and_a_launch_that_does_not_show_it_are_no_finding() -> None:
     assert violations(measured(bad, launches=2)) == {}
     most, one = measured(bad), measured(good, seed=1, launches=1)

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import json
 import subprocess
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
+from functools import cache
+from itertools import count
 from pathlib import Path
 
 import pandas as pd
@@ -23,7 +25,7 @@ pytestmark = [needs_simgrid, pytest.mark.build]
 #: Three sizes an octave from 32 B to 102 KiB, in whole numbers of 8 B.
 SIZES = [8 * round(2 ** (n / 3)) for n in range(6, 42)]
 
-SWEEP = ["--sizes", ",".join(map(str, SIZES))]
+SWEEP = ("--sizes", ",".join(map(str, SIZES)))
 
 #: By kernel, library and ranks: the decision, as the algorithm and its first size, by SimGrid's
 #: names. Only changes of 8 % or more are switches that timing must find.
@@ -50,16 +52,22 @@ def kernels() -> Path:
     return build("simgrid", "smpicc") / "bin"
 
 
-@pytest.fixture
-def simulate(kernels: Path, tmp_path: Path) -> Simulate:
-    """Run a kernel once at each size, perhaps with a forced algorithm; returns its record."""
-    (tmp_path / "platform.xml").write_text(platform_of(64, latency_us=10))
-    (tmp_path / "hosts").write_text(hosts_of(64))
+@pytest.fixture(scope="module")
+def simulate(kernels: Path, tmp_path_factory: pytest.TempPathFactory) -> Simulate:
+    """Run a kernel once at each size, perhaps with a forced algorithm; returns its record.
 
+    What was simulated before has the same times.
+    """
+    folder = tmp_path_factory.mktemp("simulated")
+    (folder / "platform.xml").write_text(platform_of(64, latency_us=10))
+    (folder / "hosts").write_text(hosts_of(64))
+    numbers = count()
+
+    @cache
     def run(
-        kernel: str, library: str, ranks: int, *forced: str, options: Sequence[str] = SWEEP
+        kernel: str, library: str, ranks: int, *forced: str, options: tuple[str, ...] = SWEEP
     ) -> Path:
-        record = tmp_path / f"{'-'.join([kernel, *forced])}.record"
+        record = folder / f"{next(numbers)}.record"
         chosen = [f"--cfg=smpi/coll-selector:{library}"]
         chosen += [f"--cfg=smpi/{kernel}:{name}" for name in forced]
         command = [
@@ -68,7 +76,7 @@ def simulate(kernels: Path, tmp_path: Path) -> Simulate:
             *(*options, "--passes", "1", "--samples", "1", "--search-time", "100000"),
             *("--block-time", "0", "--warmup", "0", "--record", str(record), "--quiet"),
         ]
-        subprocess.run(command, cwd=tmp_path, check=True, capture_output=True, timeout=120)
+        subprocess.run(command, cwd=folder, check=True, capture_output=True, timeout=120)
         return record
 
     return run
@@ -80,7 +88,7 @@ def test_the_plan_after_a_sweep_finds_each_switch_at_the_byte_of_the_decision(
 ) -> None:
     command = switchpoint("plan", simulate(*case)).stdout.split()
     assert command[:3] == [case[0], "--mode=library", "--algorithms=all"]
-    searched = read_facts(simulate(*case, options=command[3:]))
+    searched = read_facts(simulate(*case, options=tuple(command[3:])))
     assert searched.header["plan"]["searches"]
     unit = 8 if "reduce" in case[0] else 1
     found = sorted(
@@ -155,7 +163,7 @@ FORCED = {"": (), "lr": (128, 52016)}
 def test_a_bad_algorithm_violates_guidelines_and_a_good_decision_does_not(
     simulate: Simulate, forced: str
 ) -> None:
-    options = [*SWEEP, "--mode", "library,reduce_then_bcast"]
+    options = (*SWEEP, "--mode", "library,reduce_then_bcast")
     record = simulate("allreduce", "mpich", 16, *filter(None, [forced]), options=options)
     measured = raced(record, {"rdb": simulate("allreduce", "mpich", 16, "rdb")} if forced else {})
     found = detect(launched(measured))

@@ -141,7 +141,7 @@ def test_a_pattern_that_matches_no_file_stops_the_import(
     )
 
     assert result.exit_code == 2
-    assert result.stderr.startswith(f"switchpoint: --path: '{pattern}' matches none of 1 files")
+    assert result.stderr.startswith(f"switchpoint: --path: '{pattern}' matches none of 1 file,")
     assert result.stderr.count("\n") == 1
     assert not (tmp_path / "store").exists()
 

@@ -925,7 +925,7 @@ def test_an_application_takes_its_messages_and_its_part_of_the_work(
     assert predicted_us(applied, kernel, mode, size) == pytest.approx(alone + behind, rel=0.05)
 
 
-#: docs/reference/applications.md, Open MPI: us on one rank and on two, with a core for each.
+#: `make measure TAG=study-004`, Open MPI, idle: us on one rank and on two, with a core for each.
 #: `everywhere` at 64 KiB is left out: it takes 1.8 times the predicted time (models.md).
 IDLE_US = [
     ("fft", "parallel", 65536, 13.6, 21.4),

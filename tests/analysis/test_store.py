@@ -452,6 +452,13 @@ def test_a_folder_that_is_no_store_is_named(tmp_path: Path) -> None:
         Store(tmp_path / "results").read()
 
 
+def test_a_path_that_is_not_utf8_is_refused_before_anything_is_written(tmp_path: Path) -> None:
+    folder = Path(os.fsdecode(os.fsencode(tmp_path) + b"/gr\xf6sse"))
+    with pytest.raises(InputError, match="its path is not in UTF-8"):
+        Store(folder).add(read(record(tmp_path, 1)))
+    assert not folder.exists()
+
+
 @pytest.mark.parametrize("name", ["", " "])
 def test_an_empty_name_is_no_store(name: str) -> None:
     with pytest.raises(InputError, match="--store: the name is empty; give a folder or a URL"):
@@ -757,7 +764,7 @@ def test_old_samples_go_and_curves_stay(tmp_path: Path, switchpoint: Callable[..
 
     assert "1 batches without samples older than 30 days (1 runs), 1 files removed" in result.output
     assert set(store.read().samples["run_id"]) == {f"{2:032x}"}
-    assert f"{url}: the samples of 1 runs were removed" in store.read().not_taken
+    assert f"{url}: the samples of 1 run were removed" in store.read().not_taken
     pd.testing.assert_frame_equal(store.curves(), points)
 
 

@@ -99,6 +99,17 @@ def test_break_even_is_where_the_efficiency_is_that_of_one_rank(tmp_path: Path) 
     ET.parse(tmp_path / "pages/002-efficiency-1.svg")
 
 
+def test_break_even_below_the_shortest_task_is_said(tmp_path: Path) -> None:
+    site = Site()
+    for task_us in (100, 1000):
+        times = {("serial", 4): float(task_us), ("alternate", 4): task_us / 2 + 10}
+        site.run("ring", times, grain_us=str(task_us), serial_percent="0")
+    [row] = break_even(efficiencies(site.measurements())).to_dict("records")
+    assert row["measured_us"] is None
+    assert row["below_us"] == pytest.approx(100)
+    assert "below 0.100 ms / " in pages(site.measurements(), tmp_path / "pages")["002"]
+
+
 def test_the_studys_own_trees_are_compared_with_its_table(tmp_path: Path) -> None:
     site = broadcasts(broadcasts(Site(), 31, binary_ack=40.0), 21, two_level_ack=20.0)
     page = pages(site.measurements(), tmp_path / "pages")["004"]

@@ -21,10 +21,10 @@ def table(*words: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-def test_a_library_has_a_row_for_each_path_with_its_cause_and_a_verdict(tmp_path):
-    done = table("openmpi", "--records", str(tmp_path))
+def test_a_library_has_a_row_with_its_cause_and_a_verdict(tmp_path):
+    done = table("openmpi", "--records", str(tmp_path), "--only", "one_node")
     assert done.returncode == 0, done.stderr
-    _, _, memory, network = done.stdout.splitlines()
+    _, _, memory = done.stdout.splitlines()
 
     base = tmp_path / "0-openmpi" / "one_node" / "zoom-000.record"
     last = probed(read_facts(base).footer)["last_size_bytes"]
@@ -34,7 +34,6 @@ def test_a_library_has_a_row_for_each_path_with_its_cause_and_a_verdict(tmp_path
         ]  # fmt: skip
         assert "eager_limit` = 4096" in memory
         assert "confirmed" in memory
-    assert [cell.strip() for cell in network.split("|")][2:4] == ["TCP", "known"]
 
 
 def test_what_is_no_mpi_is_one_clear_error(tmp_path):

@@ -12,11 +12,11 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from sessions import BIN, ROOT, Session, preloaded, run_testbed, start_reframe
 
-#: A sweep that outlasts the fault; nothing here depends on its timings.
+#: A sweep that outlasts the fault and mostly sleeps; nothing here depends on its timings.
 LONG = (
     *("-c", str(ROOT / "checks/pingpong.py"), "-r", "-p", "openmpi"),
     *("-n", "PingPongSmoke.*%placement=two_nodes_two_hosts"),
-    *("-S", "passes=4000", "-S", "modes=send"),
+    *("-S", "passes=4000", "-S", "modes=send", "-S", "pause_us=20000"),
 )
 WITHIN_S = 60
 
@@ -35,7 +35,7 @@ def wait_for(condition, seconds):
     deadline = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < deadline, "waited in vain"
-        time.sleep(0.2)
+        time.sleep(1)
 
 
 def break_a_run(fault, prefix, extra, break_it, fix_it):

@@ -3,6 +3,8 @@
 import json
 import shlex
 
+from sessions import ROOT
+
 SITE = "tests/checks/sites/container/settings.py"
 IMAGE = "/images/mpi 5.sif"
 
@@ -26,10 +28,9 @@ def test_the_image_is_used_and_recorded(reframe):
 
 def test_other_programs_are_skipped_and_a_missing_runtime_is_one_line(reframe, monkeypatch):
     monkeypatch.setenv("WITHOUT_RUNTIME", "yes")
-    session = reframe(
-        "--dry-run", "-n", "^NetPipe.*=one_node$", site=SITE, checks="checks/netpipe.py"
-    )
+    netpipe = ("-c", str(ROOT / "checks/netpipe.py"), "-n", "^NetPipe.*=one_node$")
+    chosen = ("-p", "openmpi", "-n", "PingPongSmoke.*one_node$", *netpipe)
+    session = reframe("--dry-run", *chosen, site=SITE)
     assert "only the kernels run in the image" in session.output
-    session = reframe("--dry-run", "-p", "openmpi", "-n", "PingPongSmoke.*one_node$", site=SITE)
     assert session.exit_code == 1
     assert 'add "container_platforms": [{"type": "Apptainer"}]' in session.output

@@ -23,21 +23,22 @@ SHORT = (
     "samples=3",
 )
 
+#: One of its measurements.
+ONE_LAUNCH = "Nightly.*%launch=1.*%placement=one_node%measures=pingpong"
+
 
 def run(
     cluster: str,
     prefix: Path,
     *words: str,
-    placement: str = "two_nodes_two_hosts",
-    more: str = "",
+    chosen: str = "Nightly.*%placement=two_nodes_two_hosts%",
 ) -> Session:
     """One short night with its gate; the store is in the prefix."""
-    chosen = f"Nightly.*%placement={placement}%|^Gate{more}"
     process = start_reframe(
         cluster,
         prefix,
         *("-c", str(ROOT / "checks/nightly.py"), "-c", str(ROOT / "checks/gate.py")),
-        *("-t", "nightly", "-n", chosen, "-p", "openmpi"),
+        *("-t", "nightly", "-n", f"{chosen}|^Gate", "-p", "openmpi"),
         *(() if "--dry-run" in words else ("-r",)),
         *SHORT,
         *words,
@@ -113,7 +114,7 @@ def test_a_report_for_other_programs_is_beside_the_checks_output(nights):
 
 def test_checks_that_fail_or_are_skipped_are_findings(cluster, tmp_path):
     words = ("-c", str(ROOT / "tests/checks/skipped.py"))
-    session = run(cluster, tmp_path, *words, placement="one_node", more="|^Skipped")
+    session = run(cluster, tmp_path, *words, chosen=f"{ONE_LAUNCH}|^Skipped")
     reason = gate_of(session)["fail_reason"]
     assert "Skipped @testbed:batch+openmpi` was skipped: is not for today" in reason
 
@@ -136,7 +137,7 @@ def test_a_session_that_measured_nothing_fails_the_gate(cluster, tmp_path):
 
 
 def test_reframes_serial_policy_is_refused_with_the_fix(cluster, tmp_path):
-    session = run(cluster, tmp_path, "--exec-policy=serial", placement="one_node")
+    session = run(cluster, tmp_path, "--exec-policy=serial", chosen=ONE_LAUNCH)
     assert "leave this option out" in gate_of(session)["fail_reason"]
 
 

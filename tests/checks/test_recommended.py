@@ -18,7 +18,7 @@ def run(cluster: str, prefix: Path, *words: str) -> Session:
     process = start_reframe(
         cluster,
         prefix,
-        *("-c", str(ROOT / "checks/recommended.py"), "-r", "-t", "recommend", "-p", "openmpi"),
+        *("-c", str(ROOT / "checks/recommended.py"), "-t", "recommend", "-p", "openmpi"),
         *("-n", "Recommended.*%launch=1.*%placement=one_node%measures=broadcast"),
         *("-S", "Recommended.sizes_bytes=1024,262144", "-S", "passes=2", "-S", "samples=2"),
         *words,
@@ -36,7 +36,7 @@ def test_both_sides_are_measured_and_told_apart(cluster, tmp_path):
         "OMPI_MCA_coll_tuned_use_dynamic_rules=1\n"
         f"OMPI_MCA_coll_tuned_dynamic_rules_filename='{folder}/openmpi-rules.conf'\n"
     )
-    session = run(cluster, tmp_path, "-S", f"rules_folder={folder}")
+    session = run(cluster, tmp_path, "-r", "-S", f"rules_folder={folder}")
 
     assert session.exit_code == 0, session.output
     found = read_files([tmp_path / "output"]).measurements
@@ -54,6 +54,6 @@ def test_both_sides_are_measured_and_told_apart(cluster, tmp_path):
 
 
 def test_without_a_folder_of_rules_it_is_skipped(cluster, tmp_path):
-    session = run(cluster, tmp_path)
+    session = run(cluster, tmp_path, "--dry-run")
 
     assert "name the folder that `switchpoint model recommend --write` wrote" in session.output

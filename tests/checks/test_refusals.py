@@ -17,6 +17,25 @@ TRIAL = {
 }  # fmt: skip
 CONFIRM = ("--dry-run", "-n", "^Confirm.*placement=one_node$")
 
+#: What is set on the command line of one session, by the check that must refuse it.
+ATTACK, VALUE = "x;touch ${HOME}/broken `touch broken`", "x;touch broken 'y"
+REFUSED = {
+    "PingPongSmoke": (f"start={ATTACK}", f"rank_environment=HOSTILE:{VALUE}"),
+    "PingPongSweep": ("rank_environment=HOSTILE:`touch broken`",),
+    "PingPongNear64K": ("rank_environment=HOSTILE:$(touch broken)",),
+    "PingPongModes": ("rank_environment=A B:1",),
+    "PingPongWholeRange": ("kernel=pongping",),
+    "PingPongCold": ("modes=send", "passes=1", "rotate_mib=1"),
+}
+
+#: A launch of a plan that a record made, and what is wrong with it.
+PLANNED = [
+    ({"environment": {"UCX_TLS": "`touch broken`"}}, "the value of UCX_TLS contains ` or $"),
+    ({"environment": {"UCX_TLS;touch broken": None}}, "is not the name of a variable"),
+    ({"nodes": ["a1\ntouch broken"]}, "'a1\\ntouch broken' is not a plain name"),
+    ({"kernel": "../../pingpong"}, "'../../pingpong' is not a plain name"),
+]
+
 
 def plan_in(folder, trials, locks):
     plan = folder / "plan.json"
@@ -82,14 +101,6 @@ def test_the_folder_of_another_session_is_left_alone(reframe, tmp_path):
     assert running.exists()
 
 
-def test_buffers_that_fit_into_a_cache_are_no_cold_ones(reframe):
-    words = ("-n", "PingPongCold.*one_node$", "-S", "modes=send", "-S", "passes=1")
-    session = reframe("-r", "-p", "openmpi", *words, "-S", "rotate_mib=1")
-    assert session.exit_code == 1
-    assert "buffers of 1 MiB fit into a cache of " in session.failures[0]
-    assert "use -S rotate_mib=" in session.failures[0]
-
-
 def test_a_stage_folder_that_nodes_do_not_see_is_named(reframe):
     """Nodes have a /dev/shm of their own, as many clusters' have a /tmp."""
     with tempfile.TemporaryDirectory(dir="/dev/shm") as unseen:
@@ -97,12 +108,6 @@ def test_a_stage_folder_that_nodes_do_not_see_is_named(reframe):
     assert session.exit_code == 1
     assert f"the job left no output in {unseen}" in session.failures[0]
     assert "choose a stage folder on a file system that they share" in session.failures[0]
-
-
-def test_a_missing_program_is_named(reframe):
-    session = reframe(*only("one_node"), "-S", "kernel=pongping")
-    assert session.exit_code == 1
-    assert "pongping" in session.failures[0]
 
 
 def test_an_imb_that_is_not_there_is_named(reframe):
@@ -120,55 +125,73 @@ def test_an_imb_of_another_mpi_does_not_pass(reframe):
     assert "IMB printed sizes []" in session.failures[0]
 
 
-def test_what_is_set_on_the_command_line_stays_one_word_of_the_job_script(reframe):
-    """Each is an argument of the kernel, which refuses it; nothing else runs."""
-    attack, value = "x;touch ${HOME}/broken `touch broken`", "x;touch broken 'y"
-    session = reframe(
-        *only("one_node"), "-S", f"start={attack}", "-S", f"rank_environment=HOSTILE:{value}"
-    )
+@pytest.fixture(scope="module")
+def refused(cluster, tmp_path_factory):
+    """A session in which something is wrong with each check, and the reason of each failure."""
+    prefix = tmp_path_factory.mktemp("refused")
+    settings = [
+        word
+        for check, assigned in REFUSED.items()
+        for setting in assigned
+        for word in ("-S", f"{check}.{setting}")
+    ]
+    process = start_reframe(
+        cluster, prefix, "-c", str(ROOT / "checks/pingpong.py"), "-r", "-p", "openmpi",
+        *("-n", f"^({'|'.join(REFUSED)})%placement=one_node$"), *settings,
+        site="site-configs/testbed/settings.py",
+    )  # fmt: skip
+    output, _ = process.communicate(timeout=300)
+    session = Session(process.returncode, output, prefix)
+    assert session.exit_code == 1, output
+    failed = [case for case in session.testcases if case["result"] == "fail"]
+    return session, {case["unique_name"].partition("_")[0]: case["fail_reason"] for case in failed}
 
-    assert session.exit_code == 1
-    assert "--start" in session.failures[0]
+
+def test_each_check_with_something_wrong_fails_and_nothing_else_runs(refused):
+    session, reasons = refused
+    assert {*reasons} == {*REFUSED}
+    assert not list(session.prefix.rglob("broken"))
+
+
+def test_buffers_that_fit_into_a_cache_are_no_cold_ones(refused):
+    _, reasons = refused
+    assert "buffers of 1 MiB fit into a cache of " in reasons["PingPongCold"]
+    assert "use -S rotate_mib=" in reasons["PingPongCold"]
+
+
+def test_a_missing_program_is_named(refused):
+    _, reasons = refused
+    assert "pongping" in reasons["PingPongWholeRange"]
+
+
+def test_what_is_set_on_the_command_line_stays_one_word_of_the_job_script(refused):
+    """Each is an argument of the kernel, which refuses it."""
+    session, reasons = refused
+    assert "--start" in reasons["PingPongSmoke"]
     (script,) = session.prefix.rglob("stage/*/*/*/*PingPongSmoke*/rfm_job.sh")
-    assert f"'--start={attack}'" in script.read_text()
-    assert f"export HOSTILE={shlex.quote(value)}" in script.read_text()
-    assert not list(session.prefix.rglob("broken"))
+    assert f"'--start={ATTACK}'" in script.read_text()
+    assert f"export HOSTILE={shlex.quote(VALUE)}" in script.read_text()
 
 
-@pytest.mark.parametrize("value", ["`touch broken`", "$(touch broken)"])
-def test_a_value_that_reframe_would_run_is_refused(reframe, value):
-    session = reframe(*only("one_node"), "-S", f"rank_environment=HOSTILE:{value}")
-
-    assert session.exit_code == 1
-    assert "rank_environment: the value of HOSTILE contains ` or $" in session.output
-    assert not list(session.prefix.rglob("broken"))
+@pytest.mark.parametrize("check", ["PingPongSweep", "PingPongNear64K"])
+def test_a_value_that_reframe_would_run_is_refused(refused, check):
+    _, reasons = refused
+    assert "rank_environment: the value of HOSTILE contains ` or $" in reasons[check]
 
 
-def test_a_variable_without_a_name_is_refused(reframe):
-    session = reframe(*only("one_node"), "-S", "rank_environment=A B:1")
-
-    assert session.exit_code == 1
-    assert "rank_environment: 'A B' is not the name of a variable" in session.output
+def test_a_variable_without_a_name_is_refused(refused):
+    _, reasons = refused
+    assert "rank_environment: 'A B' is not the name of a variable" in reasons["PingPongModes"]
 
 
-@pytest.mark.parametrize(
-    ("told", "refusal"),
-    [
-        ({"environment": {"UCX_TLS": "`touch broken`"}}, "the value of UCX_TLS contains ` or $"),
-        ({"environment": {"UCX_TLS;touch broken": None}}, "is not the name of a variable"),
-        ({"nodes": ["a1\ntouch broken"]}, "'a1\\ntouch broken' is not a plain name"),
-        ({"kernel": "../../pingpong"}, "'../../pingpong' is not a plain name"),
-    ],
-)
-def test_a_plan_of_a_strangers_record_runs_nothing_of_its_own(
-    reframe, tmp_path, monkeypatch, told, refusal
-):
+def test_a_plan_of_a_strangers_record_runs_nothing_of_its_own(reframe, tmp_path, monkeypatch):
     """`switchpoint gate --confirm` writes what records say into its plans."""
-    monkeypatch.setenv("SWITCHPOINT_PLAN", str(plan_in(tmp_path, [TRIAL | told], {})))
+    trials = [TRIAL | wrong | {"name": f"t{n}"} for n, (wrong, _) in enumerate(PLANNED)]
+    monkeypatch.setenv("SWITCHPOINT_PLAN", str(plan_in(tmp_path, trials, {})))
 
     session = reframe(*CONFIRM, checks="checks/confirm.py")
 
-    assert refusal in session.output
+    assert [refusal for _, refusal in PLANNED if refusal not in session.output] == []
     assert not list(session.prefix.rglob("broken"))
     assert not [path for path in session.prefix.rglob("*.sh") if "broken" in path.read_text()]
 

@@ -21,7 +21,8 @@ def run(prefix: Path, name: str, *words: str) -> Session:
     process = start_reframe(
         "none",
         prefix,
-        *("-c", str(ROOT / "checks/scale.py"), "-r", "-t", "scale", "-p", "smpi"),
+        *("-c", str(ROOT / "checks/scale.py"), "-t", "scale", "-p", "smpi"),
+        *(() if "--dry-run" in words else ("-r",)),
         *("-n", name),
         *words,
         site="site-configs/smpi/settings.py",
@@ -75,7 +76,7 @@ def test_what_is_measured_is_simulated_on_as_many_nodes(tmp_path):
 
 
 def test_without_a_model_it_is_skipped(tmp_path):
-    session = run(tmp_path, TORUS)
+    session = run(tmp_path, TORUS, "--dry-run")
 
     assert "name a site model" in session.output
 
@@ -85,7 +86,7 @@ def test_links_that_the_model_lacks_are_refused_with_the_options_that_choose_oth
     model = fit_model(read(RECORD))
     curves = [curve.model_copy(update={"placement": "\x1b[31mred"}) for curve in model.curves]
     model = save_model(model.model_copy(update={"curves": curves}), tmp_path / "model.yaml")
-    session = run(tmp_path, TORUS, "-S", f"Scale.site_model={model}")
+    session = run(tmp_path, TORUS, "--dry-run", "-S", f"Scale.site_model={model}")
 
     assert session.exit_code == 1
     assert r"has no placement 'two_nodes_two_hosts', only \x1b[31mred" in session.output

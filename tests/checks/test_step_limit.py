@@ -17,9 +17,10 @@ pytestmark = [
 
 @pytest.fixture(scope="module")
 def long_sweep(tmp_path_factory):
-    """A folder in which a sweep ran that was too long for its step."""
+    """A folder in which a sweep ran that was too long for its step, and mostly slept."""
     folder = tmp_path_factory.mktemp("long")
-    measured_here(folder, "-S", "passes=1000000", "-S", "step_limit_s=12")
+    long = ("-S", "passes=1000000", "-S", "pause_us=20000")
+    measured_here(folder, *long, "-S", "step_limit_s=12")
     return folder
 
 

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import re
 import shlex
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from switchpoint.cli.command import app
+from typer.testing import CliRunner
 
 ROOT = Path(__file__).parents[2]
-COMMAND = Path(sys.executable).with_name("switchpoint")
 
 #: Files that examples read. Other paths are the reader's own.
 OURS = ("tests/", "docs/examples/")
@@ -49,16 +48,17 @@ def examples() -> Iterator[Any]:
 @pytest.mark.slow
 @pytest.mark.parametrize(("words", "shown"), list(examples()))
 def test_the_page_shows_what_the_command_prints(
-    words: list[str], shown: list[str], tmp_path: Path
+    words: list[str], shown: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name in ("tests", "docs/examples"):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).symlink_to(ROOT / name)
     (tmp_path / "docs/images").mkdir()
+    monkeypatch.chdir(tmp_path)
 
-    done = subprocess.run([COMMAND, *words], cwd=tmp_path, capture_output=True, text=True)
+    done = CliRunner().invoke(app, words)
 
-    assert done.returncode == 0, done.stderr
+    assert done.exit_code == 0, done.output
     printed = {line.rstrip() for line in [*done.stdout.splitlines(), *done.stderr.splitlines()]}
     told = [line for line in shown if line.strip() != "..." and not VARIES.search(line)]
     # The page may wrap a long sentence.

@@ -86,9 +86,15 @@ def test_pages_from_the_code_name_what_the_code_has(site: Path) -> None:
     for page, words in {
         "options": ["switchpoint detect", "switchpoint model fit", "--switches"],
         "functions": ["half a round trip at", "share_of_link"],
-        "columns": ["size_bytes", "last_size_before", "slope_change"],
+        "columns": ["size_bytes", "last_size_before"],
+        "findings": ["last_size_before", "slope_change", "other_work"],
+        "gate": ["runs are truncated, or curves have fewer launches"],
+        "models": ["eager_known_from", "scatter_allgather_ring", "send_window"],
+        "placements": ["The path that the bytes must take"],
+        "testbed": ["uplink.burst", "powers of 1024"],
         "kernels": [
             "what one message between two ranks costs",
+            "like send, with MPI_Ssend, which always waits for the receiver",
             "PingPongSweep",
             "study-001",
             "step_limit_s",

@@ -85,17 +85,34 @@ def pages(folder: Path) -> list[Path]:
     return [*sorted(folder.glob(kinds[0])), *(page for some in one for page in some)]
 
 
-def test_no_page_asks_for_anything_but_its_own_files(
-    browser: webdriver.Chrome, folder: Path
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_every_page_is_accessible_fits_the_screen_and_asks_only_for_its_own_files(
+    browser: webdriver.Chrome, folder: Path, scheme: str
 ) -> None:
+    prefer(browser, scheme)
     for page in pages(folder):
-        opened_page(browser, page)
+        open_and_check_width(browser, page)
         assert browser.get_log("browser") == [], page
         asked = [url for url in requests_of(browser) if not url.startswith(("data:", "blob:"))]
         assert all(url.startswith(folder.as_uri()) for url in asked), page
         policy = browser.find_element(By.CSS_SELECTOR, "meta[http-equiv]").get_attribute("content")
         assert "default-src 'none'" in policy
         assert "http" not in policy and "*" not in policy
+        found = Axe().run(browser)
+        told = [(one["id"], one["nodes"][0]["html"][:200]) for one in found["violations"]]
+        assert told == [], page
+    prefer(browser, "light")
+
+
+def open_and_check_width(browser: webdriver.Chrome, page: Path) -> None:
+    """Open a page on a narrow screen, then widen it: the page is never wider."""
+    narrow = {"width": 390, "height": 900, "deviceScaleFactor": 1, "mobile": False}
+    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", narrow)
+    opened_page(browser, page)
+    wide = "return document.documentElement.scrollWidth"
+    assert browser.execute_script(wide) <= narrow["width"], page
+    browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+    assert browser.execute_script(wide) <= 1300, page
 
 
 def test_the_policy_stops_requests_and_scripts_of_others(
@@ -127,17 +144,6 @@ def test_no_plot_offers_to_send_its_data_away(browser: webdriver.Chrome, folder:
     assert not page.find_elements(By.CSS_SELECTOR, "a[href^=http]")
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_every_page_is_accessible(browser: webdriver.Chrome, folder: Path, scheme: str) -> None:
-    prefer(browser, scheme)
-    for page in pages(folder):
-        opened_page(browser, page)
-        found = Axe().run(browser)
-        told = [(one["id"], one["nodes"][0]["html"][:200]) for one in found["violations"]]
-        assert told == [], page
-    prefer(browser, "light")
-
-
 def prefer(browser: webdriver.Chrome, scheme: str) -> None:
     media = {"features": [{"name": "prefers-color-scheme", "value": scheme}]}
     browser.execute_cdp_cmd("Emulation.setEmulatedMedia", media)
@@ -162,19 +168,6 @@ def test_pages_and_plots_follow_a_dark_preference(browser: webdriver.Chrome, fol
     ]
 
 
-@pytest.mark.parametrize("width", [390, 1300])
-def test_no_page_is_wider_than_the_screen(
-    browser: webdriver.Chrome, folder: Path, hostile: Path, width: int
-) -> None:
-    size = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": False}
-    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
-    for page in (*pages(folder), *pages(hostile)):
-        opened_page(browser, page)
-        wide = browser.execute_script("return document.documentElement.scrollWidth")
-        assert wide <= width, page
-    browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
-
-
 def test_legends_never_cover_axes(browser: webdriver.Chrome, folder: Path, hostile: Path) -> None:
     for page in (*folder.glob("kernels/*.html"), *hostile.glob("kernels/*.html")):
         opened_page(browser, page)
@@ -191,10 +184,12 @@ def test_legends_never_cover_axes(browser: webdriver.Chrome, folder: Path, hosti
         assert overlaps == [], page
 
 
-def test_hostile_names_are_text_on_every_page(browser: webdriver.Chrome, hostile: Path) -> None:
+def test_hostile_names_are_text_on_every_page_and_widen_none(
+    browser: webdriver.Chrome, hostile: Path
+) -> None:
     said = ""
     for page in sorted(hostile.rglob("*.html")):
-        opened_page(browser, page)
+        open_and_check_width(browser, page)
         assert browser.get_log("browser") == [], page
         assert browser.title != "broken"
         said += browser.find_element(By.TAG_NAME, "main").get_attribute("textContent")

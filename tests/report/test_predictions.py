@@ -30,6 +30,14 @@ def page_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return report_of(whole_site(folder), folder)
 
 
+@pytest.fixture
+def page(browser: webdriver.Chrome, page_file: Path) -> webdriver.Chrome:
+    """The page, which is opened again only after another one."""
+    if browser.current_url != page_file.as_uri():
+        opened_page(browser, page_file)
+    return browser
+
+
 def plot_of(page: webdriver.Chrome, name: str) -> dict[str, Any]:
     """What Plotly drew into one figure."""
     found: dict[str, Any] = page.execute_script(
@@ -53,33 +61,31 @@ def table_of(page: webdriver.Chrome, name: str) -> list[list[str]]:
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [390, 1300])
 def test_the_page_is_accessible_and_fits_the_screen(
-    browser: webdriver.Chrome, page_file: Path, scheme: str, width: int
+    browser: webdriver.Chrome, page_file: Path, scheme: str
 ) -> None:
     media = {"features": [{"name": "prefers-color-scheme", "value": scheme}]}
-    size = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": False}
+    narrow = {"width": 390, "height": 900, "deviceScaleFactor": 1, "mobile": False}
     browser.execute_cdp_cmd("Emulation.setEmulatedMedia", media)
-    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", narrow)
     page = opened_page(browser, page_file)
 
-    violations = Axe().run(page)["violations"]
-    wide = page.execute_script("return document.documentElement.scrollWidth")
+    wide = "return document.documentElement.scrollWidth"
+    assert page.execute_script(wide) <= narrow["width"]
+    found = [*Axe().run(page)["violations"]]
+    browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+    assert page.execute_script(wide) <= 1300
+    found += Axe().run(page)["violations"]
     ink = page.execute_script("return getComputedStyle(document.querySelector('.xtick text')).fill")
 
-    browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
     browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
-    assert [(one["id"], one["nodes"][0]["html"][:200]) for one in violations] == []
-    assert wide <= width
+    assert [(one["id"], one["nodes"][0]["html"][:200]) for one in found] == []
     assert ink == ("rgb(26, 26, 26)" if scheme == "light" else "rgb(232, 232, 232)")
     assert browser.get_log("browser") == []
     assert all(url.startswith(("file:", "data:", "blob:")) for url in requests_of(browser))
 
 
-def test_measured_times_are_drawn_over_predicted_ones(
-    browser: webdriver.Chrome, page_file: Path
-) -> None:
-    page = opened_page(browser, page_file)
+def test_measured_times_are_drawn_over_predicted_ones(page: webdriver.Chrome) -> None:
     drawn = plot_of(page, "predicted-ring-testbed")
 
     diagonal, points = drawn["traces"]
@@ -92,10 +98,8 @@ def test_measured_times_are_drawn_over_predicted_ones(
     assert drawn["layout"]["xaxis"]["range"] == drawn["layout"]["yaxis"]["range"]
 
 
-def test_a_table_has_the_errors_by_kernel_and_map(
-    browser: webdriver.Chrome, page_file: Path
-) -> None:
-    rows = table_of(opened_page(browser, page_file), "errors-table-testbed")
+def test_a_table_has_the_errors_by_kernel_and_map(page: webdriver.Chrome) -> None:
+    rows = table_of(page, "errors-table-testbed")
 
     told = {(row[0], row[3]): row for row in rows}
     assert {("ring", "-"), ("broadcast", "-"), ("mergesort", "AABAABB")} <= set(told)
@@ -104,10 +108,7 @@ def test_a_table_has_the_errors_by_kernel_and_map(
     assert told["mergesort", "AABAABB"][7] == "yes"  # seven ranks on two cores
 
 
-def test_the_timeline_of_a_sort_is_predicted_above_the_measured_one(
-    browser: webdriver.Chrome, page_file: Path
-) -> None:
-    page = opened_page(browser, page_file)
+def test_the_timeline_of_a_sort_is_predicted_above_the_measured_one(page: webdriver.Chrome) -> None:
     drawn = plot_of(page, "sort-testbed")
 
     panels = {trace["yaxis"] for trace in drawn["traces"]}
@@ -123,9 +124,8 @@ def test_the_timeline_of_a_sort_is_predicted_above_the_measured_one(
 
 @pytest.mark.parametrize("operation", ["broadcast", "exchange"])
 def test_a_crossover_map_has_one_algorithm_or_none_in_each_cell(
-    browser: webdriver.Chrome, page_file: Path, operation: str
+    page: webdriver.Chrome, operation: str
 ) -> None:
-    page = opened_page(browser, page_file)
     section = page.find_element(By.XPATH, "//section[h2[@id='crossovers-testbed']]")
     [name] = [
         plot.get_attribute("id")
@@ -151,10 +151,7 @@ def test_a_crossover_map_has_one_algorithm_or_none_in_each_cell(
         assert {row[2] for row in rows if row[0] == "2" and row[1] == "64 B"} == {"no difference"}
 
 
-def test_measured_efficiencies_lie_on_the_planes(
-    browser: webdriver.Chrome, page_file: Path
-) -> None:
-    page = opened_page(browser, page_file)
+def test_measured_efficiencies_lie_on_the_planes(page: webdriver.Chrome) -> None:
     section = page.find_element(By.XPATH, "//section[h2[@id='planes-testbed']]")
     name = section.find_element(By.CLASS_NAME, "plot").get_attribute("id")
     drawn = plot_of(page, name)
@@ -170,9 +167,7 @@ def test_measured_efficiencies_lie_on_the_planes(
     assert drawn["drawn"] > 10
 
 
-def test_simulated_ranks_scale(browser: webdriver.Chrome, page_file: Path) -> None:
-    page = opened_page(browser, page_file)
-
+def test_simulated_ranks_scale(page: webdriver.Chrome) -> None:
     for kind, work in (("weak", 1.0), ("strong", 4 / 8)):
         time, efficiency = plot_of(page, f"scaling-{kind}")["traces"]
         assert time["x"] == efficiency["x"] == [4, 8]

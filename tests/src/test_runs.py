@@ -1024,10 +1024,11 @@ class TheRing(InAFolder):
 class TheCollectives(InAFolder):
     """Every collective of the library gives every rank what it should have."""
 
-    MOVED = {  # the replacement; payloads of both modes for n ranks
-        "allgather": ("gather_then_bcast", lambda n: n * n + n * n),
-        "gather": ("by_allgather", lambda n: n + n * n),
-        "scatter": ("by_bcast", lambda n: n + n + (n - 1)),
+    MOVED = {  # the replacements; payloads of all modes for n ranks
+        "allgather": ("gather_then_bcast,by_allgatherv", lambda n: 3 * n * n),
+        "alltoall": ("by_alltoallv", lambda n: 2 * n * n),
+        "gather": ("by_allgather,by_gatherv", lambda n: n + n * n + n),
+        "scatter": ("by_bcast,by_scatterv", lambda n: n + n + (n - 1) + n),
     }
     REDUCED = {
         "allreduce": "in_place,reduce_then_bcast", "reduce": "by_allreduce",
@@ -1035,11 +1036,11 @@ class TheCollectives(InAFolder):
     }  # fmt: skip
 
     def test_payloads_arrive_with_any_number_of_ranks(self):
-        for kernel, (replacement, payloads) in self.MOVED.items():
+        for kernel, (replacements, payloads) in self.MOVED.items():
             for ranks in (2, 5):
                 with self.subTest(kernel=kernel, ranks=ranks):
                     record = self.measured(
-                        KERNELS / kernel, "--mode", f"library,{replacement}", "--sizes", "1,13",
+                        KERNELS / kernel, "--mode", f"library,{replacements}", "--sizes", "1,13",
                         "--samples", "1", "--passes", "1", ranks=ranks,
                     )  # fmt: skip
                     verification = record.footer["verification"]

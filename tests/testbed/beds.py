@@ -73,8 +73,9 @@ class Bed:
 
 
 def wait_until(true: Callable[[], bool], timeout_s: float = 10) -> None:
-    """Wait for something that happens soon; fail if it does not."""
-    deadline = time.monotonic() + timeout_s
+    """Wait for something; fail if it does not happen. What takes long is asked for less often."""
+    start = time.monotonic()
     while not true():
-        assert time.monotonic() < deadline, "it did not happen in time"
-        time.sleep(0.02)
+        waited_s = time.monotonic() - start
+        assert waited_s < timeout_s, "it did not happen in time"
+        time.sleep(min(0.02 + waited_s / 20, 1))

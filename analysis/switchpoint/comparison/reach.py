@@ -21,8 +21,8 @@ from switchpoint.comparison.methods import (
     quantity,
 )
 from switchpoint.comparison.sides import Side, select_all
-from switchpoint.records.run_facts import prove
-from switchpoint.tables.columns import LINK, records
+from switchpoint.records.run_facts import LINK, prove
+from switchpoint.tables.columns import records
 from switchpoint.tables.measurements import facts_of
 from switchpoint.tables.student import t975
 

@@ -38,8 +38,10 @@ _CALLS = {
 #: The mode that is the library's choice, and what begins the names of its algorithms' modes.
 _CHOICE, _FORCED = "library", "library:"
 
-#: The guidelines that compare a collective with itself: with more bytes, on more ranks.
-MORE_BYTES, MORE_RANKS = "more_bytes", "more_ranks"
+#: The guidelines that compare a collective with itself: with more bytes, in two calls with half of
+#: them, on more ranks, and on fewer, where its time may grow in proportion to the ranks.
+MORE_BYTES, TWO_CALLS = "more_bytes", "two_calls"
+MORE_RANKS, FEWER_RANKS = "more_ranks", "fewer_ranks"
 
 #: A launch is the unit: fewer say too little about how launches differ.
 _FEWEST_LAUNCHES = 3
@@ -58,7 +60,7 @@ class _Comparison:
     Attributes
     ----------
     guideline : str
-        The mode of the replacement, `MORE_BYTES` or `MORE_RANKS`.
+        The mode of the replacement, or a comparison with itself, such as `MORE_BYTES`.
     size_bytes : int
     other : str
         What the collective is compared with, in words.
@@ -98,7 +100,7 @@ class _Comparison:
 def guideline_violations(
     points: pd.DataFrame, ranks_of: Callable[[str], int | None]
 ) -> list[dict[str, Any]]:
-    """Compare collectives with their replacements, with more bytes, and with more ranks.
+    """Compare collectives with their replacements, and with themselves at other sizes and ranks.
 
     Parameters
     ----------
@@ -135,12 +137,16 @@ def guideline_violations(
         on: dict[int, _Launches] = {}
         for ranks in sorted({*runs["_ranks"].tolist()}):
             on[ranks] = _Launches(runs[runs["_ranks"].eq(ranks)], identity)
+        compared = {
+            ranks: [*launches.replaced(), *launches.at_other_sizes()]
+            for ranks, launches in on.items()
+        }
+        for fewer, more in itertools.pairwise(on):
+            compared[fewer] += on[fewer].on_ranks(on[more], MORE_RANKS, f"that on {more} ranks")
+            words = f"that on {fewer} ranks, in proportion to the ranks"
+            compared[more] += on[more].on_ranks(on[fewer], FEWER_RANKS, words, more / fewer)
         for ranks, launches in on.items():
-            compared = [*launches.replaced(), *launches.with_more_bytes()]
-            more = min((other for other in on if other > ranks), default=None)
-            if more is not None:
-                compared += launches.on_more_ranks(on[more], more)
-            found += _findings(launches, ranks, _tested(compared))
+            found += _findings(launches, ranks, _tested(compared[ranks]))
     return found
 
 
@@ -179,10 +185,10 @@ class _Launches:
         return known if len(known) >= _FEWEST_LAUNCHES else known[:0]
 
     def _paired(
-        self, guideline: str, size: int, other: str, than: tuple[str, int]
+        self, guideline: str, size: int, other: str, than: tuple[str, int], calls: int = 1
     ) -> Iterator[_Comparison]:
-        """Compare the choice with another time of the same launches, if they measured it."""
-        slower = self.slower(size, than)
+        """Compare the choice with other calls of the same launches, if they measured them."""
+        slower = self.slower(size, than) - math.log(calls)
         if len(slower):
             yield _Comparison(
                 guideline,
@@ -202,14 +208,20 @@ class _Launches:
             for size in self.sizes:
                 yield from self._paired(mode, size, words, (mode, size))
 
-    def with_more_bytes(self) -> Iterator[_Comparison]:
-        """Compare each size with the next larger one."""
+    def at_other_sizes(self) -> Iterator[_Comparison]:
+        """Compare each size with the next larger one, and with two calls of its half."""
         for size, larger in itertools.pairwise(size for size in self.sizes if size > 0):
             words = f"that of {size_text(larger)}"
             yield from self._paired(MORE_BYTES, size, words, (_CHOICE, larger))
+        for size in self.sizes:
+            if size // 2 in self.sizes and size > 0 == size % 2:
+                words = f"two calls of {size_text(size // 2)}"
+                yield from self._paired(TWO_CALLS, size, words, (_CHOICE, size // 2), 2)
 
-    def on_more_ranks(self, other: _Launches, ranks: int) -> Iterator[_Comparison]:
-        """Compare with launches on the next larger number of ranks."""
+    def on_ranks(
+        self, other: _Launches, guideline: str, words: str, allowed: float = 1.0
+    ) -> Iterator[_Comparison]:
+        """Compare with `allowed` times what launches on another number of ranks take."""
         for size in self.sizes:
             here, there = (_known(one.at(_CHOICE, size)) for one in (self, other))
             if min(len(here), len(there)) < _FEWEST_LAUNCHES:
@@ -217,11 +229,11 @@ class _Launches:
             freedom = len(here) + len(there) - 2
             squares = len(here) * here.var() + len(there) * there.var()
             yield _Comparison(
-                MORE_RANKS,
+                guideline,
                 size,
-                f"that on {ranks} ranks",
-                float(here.mean() - there.mean()),
-                float(here.min() - there.max()),
+                words,
+                float(here.mean() - there.mean()) - math.log(allowed),
+                float(here.min() - there.max()) - math.log(allowed),
                 float(squares / freedom),
                 (self.within(_CHOICE, size) + other.within(_CHOICE, size)) / 2,
                 freedom,

@@ -8,6 +8,7 @@ two ranks stays.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -76,9 +77,17 @@ class _Beside:
 
 
 def algorithm_change(
-    measurements: Measurements, place: Place, switch: Switch
+    measurements: Measurements, place: Place, switch: Switch, messages: list[dict[str, Any]]
 ) -> dict[str, Any] | None:
     """Decide whether the library changes its algorithm at a switch of a collective.
+
+    Parameters
+    ----------
+    measurements, place, switch
+        The switch, and the samples of its searches.
+    messages
+        Rows of `explain`: exact switches of ping-pong there, one of which the collective's messages
+        may have.
 
     Returns
     -------
@@ -99,9 +108,10 @@ def algorithm_change(
     operation = _OPERATIONS.get(str(place.identity["kernel"]), str(place.identity["kernel"]))
     ranks = len(measurements.facts(switch.run_id or "")[0].get("ranks", []))
     where = f"{ranks} ranks, from {switch.first:,} B on"
-    return _cause(operation, where, besides, jump, len(launches)) | {
-        "environment": _variable(str(place.identity["mpi"]), operation)
-    }
+    cause = _cause(operation, where, besides, jump, len(launches))
+    if cause["status"] == REFUTED:
+        cause["reason"] += _switch_of_messages(switch, ranks, messages)
+    return cause | {"environment": _variable(str(place.identity["mpi"]), operation)}
 
 
 def _cause(
@@ -146,6 +156,26 @@ def _cause(
             "reason": f"{says}; not confirmed: {'; '.join(lacking)}",
         }
     return cause | {"status": CONFIRMED, "reason": says}
+
+
+def _switch_of_messages(switch: Switch, ranks: int, messages: list[dict[str, Any]]) -> str:
+    """Say at which switch of ping-pong the messages of a collective are, if there is one.
+
+    A message is the whole size, a part of it for each of some ranks, or that of several ranks.
+    """
+    for row, count in itertools.product(messages if switch.exact else [], range(1, ranks + 1)):
+        last, first = row["last_size_bytes"], row["first_size_bytes"]
+        if switch.last // count <= last and -(-switch.first // count) >= first:
+            size = f"1/{count} of the size" if count > 1 else "the whole size"
+        elif switch.last * count <= last and switch.first * count >= first:
+            size = f"{count} times the size"
+        else:
+            continue
+        cause = f", caused by {row['cause']} ({row['status']})" if row["cause"] else ""
+        return (
+            f"; messages of {size} switch as pingpong {row['mode']} does from {first:,} B on{cause}"
+        )
+    return ""
 
 
 def _launches(

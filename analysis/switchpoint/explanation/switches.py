@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import pandas as pd
@@ -24,7 +24,7 @@ from switchpoint.explanation.places import (
 )
 from switchpoint.explanation.trials import Configurations
 from switchpoint.explanation.verdicts import CONFIRMED, RANK
-from switchpoint.explanation.zooms import searches
+from switchpoint.explanation.zooms import TIMED_KERNEL, searches
 from switchpoint.tables.findings import may_jump
 from switchpoint.tables.measurements import Measurements
 
@@ -64,8 +64,9 @@ def explain(
         magnitude
             Relative change of time, from the bisection if there is one, otherwise from the sweep.
         cause, value, status, reason
-            The most likely setting, its value, `confirmed`, `suspected` or `refuted` (or `unknown`,
-            without a cause), and one sentence. Only an intervention can confirm a cause.
+            The most likely setting and its value (null without a cause); `confirmed`, `governed`,
+            `suspected`, `refuted`, `none` or `unknown`; and one sentence. Only an intervention can
+            confirm a cause.
         origin
             As from `detect`: a guess at the origin of the step in the sweep, if it also holds
             between exactly these two sizes; null for a `protocol_switch`.
@@ -88,7 +89,10 @@ def explain(
     curve = curve_columns(steps)
     places = places_of(steps, zooms, curve)
     runs = Configurations(measurements)
-    rows = [row for place in places for row in _explain_place(measurements, runs, place)]
+    rows: list[dict[str, Any]] = []
+    # Ping-pong first: a collective's messages may have its switches.
+    for place in sorted(places, key=lambda place: place.identity["kernel"] != TIMED_KERNEL):
+        rows += _explain_place(measurements, runs, place, rows)
     return pd.DataFrame(rows, columns=[*curve, *EXPLANATION_COLUMNS], dtype=object).astype(
         {"exact": bool, "magnitude": float}
     )
@@ -107,18 +111,25 @@ def notable(switches: pd.DataFrame) -> pd.Series[bool]:
 
 
 def _explain_place(
-    measurements: Measurements, runs: Configurations, place: Place
-) -> Iterator[dict[str, Any]]:
+    measurements: Measurements, runs: Configurations, place: Place, explained: list[dict[str, Any]]
+) -> list[dict[str, Any]]:
+    rows = []
+    here = ("site", "mpi", "placement")
+    messages = [
+        row for row in explained
+        if row["kernel"] == TIMED_KERNEL and row["exact"]
+        and all(row[name] == place.identity[name] for name in here)
+    ]  # fmt: skip
     for switch in switches_of(place):
         causes, none = causes_of(measurements, runs, place, switch)
-        if change := algorithm_change(measurements, place, switch):
+        if change := algorithm_change(measurements, place, switch, messages):
             causes = sorted([change, *causes], key=lambda cause: RANK[cause["status"]])
             none = None
         best = best_of(causes)
         origin = _origin(measurements, switch)
         launches, of_launches = switch.launches
         proved = best is not None and best["status"] == CONFIRMED and best["ends_eager"]
-        yield place.identity | {
+        row = place.identity | {
             "kind": "protocol_switch" if switch.probed or proved else "step",
             "last_size_bytes": switch.last,
             "first_size_bytes": switch.first,
@@ -134,6 +145,8 @@ def _explain_place(
             "launches": launches,
             "of_launches": of_launches,
         }
+        rows.append(row)
+    return rows
 
 
 def name_of(cause: dict[str, Any]) -> str:

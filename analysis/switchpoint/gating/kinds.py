@@ -31,9 +31,34 @@ FAILING = frozenset({*KINDS} - {"improvement", "noisier"})
 #: States of a finding.
 SUSPECTED, CONFIRMED, ACCEPTED = "suspected", "confirmed", "accepted"
 
-#: The columns of the findings, see docs/reference/gate.md.
-GATE_COLUMNS = [
-    "finding_id", "session", "time_utc", "kind", "metric", "shared", "curves",
-    "first_size_bytes", "last_size_bytes", "effect", "low", "high", "since_utc",
-    "since_low_utc", "since_high_utc", "what_changed", "state", "reason", "fails", "sentence",
-]  # fmt: skip
+#: The columns of the findings, and what each says.
+FIELDS = [
+    (["finding_id"], "the same in every session as long as the finding is the same"),
+    (["session", "time_utc"], "the current session and its start"),
+    (
+        ["kind", "metric"],
+        "a kind; `latency`, `bandwidth`, `time`, `noise`, `switch`, or the name of a single value",
+    ),
+    (["shared", "curves"], "what all its curves have in common; the identity of each"),
+    (["first_size_bytes", "last_size_bytes"], "the sizes that changed"),
+    (
+        ["effect", "low", "high"],
+        "relative change, with its 95 % confidence interval; of launches or sizes that are fewer,"
+        " the largest of a curve",
+    ),
+    (
+        ["since_utc", "since_low_utc", "since_high_utc"],
+        "when the change began, and the first and last session that are possible",
+    ),
+    (
+        ["what_changed"],
+        "facts that differ from the newest unchanged baseline session: `fact`, `before`, `now`,"
+        " `of_changed`, `of_unchanged` (shares of runs)",
+    ),
+    (
+        ["state", "reason", "fails"],
+        "`suspected`, `confirmed` or `accepted`; who accepted it and why; whether it fails",
+    ),
+    (["sentence"], "for people"),
+]
+GATE_COLUMNS = [name for names, _ in FIELDS for name in names]

@@ -165,10 +165,11 @@ def _why_unused(pattern: PathPattern, files: list[PurePath]) -> str:
             f"{len(first.parts)} parts including its name, but the pattern has {len(pattern.parts)}"
         )
     else:
-        has = f"{len(first.parts) - 1} folders, but the pattern has {len(pattern.parts)}"
+        folders = len(first.parts) - 1
+        has = f"{folders} folder{'s' * (folders != 1)}, but the pattern has {len(pattern.parts)}"
     return (
-        f"matches none of {len(files)} files, so nothing was read; the first,"
-        f" {printable(path_text(first))}, has {has}"
+        f"matches none of {len(files)} file{'s' * (len(files) != 1)}, so nothing was read;"
+        f" the first, {printable(path_text(first))}, has {has}"
     )
 
 

@@ -42,10 +42,12 @@ class Figure(_Part):
 class Segment(_Part):
     """The line of the sizes between two boundaries: time = start_us + bytes * per_byte_us."""
 
+    #: The first and the last size that was measured.
     first_size_bytes: Bytes
     last_size_bytes: Bytes
     #: How many sizes were measured.
     sizes: Count
+    #: The line.
     start_us: Figure
     per_byte_us: Figure
     #: The measured time divided by the line's: 95 % of all repeats' points lie between these.
@@ -70,14 +72,16 @@ class Segment(_Part):
 class NotFitted(_Part):
     """A segment without a line."""
 
+    #: Its first and last size, and why it has no line.
     first_size_bytes: Bytes
     last_size_bytes: Bytes
     reason: str
 
 
-class _Measured(_Part):
+class Measured(_Part):
     """Where figures come from."""
 
+    #: What they are of.
     partition: str | None = None
     mpi: str | None = None
     environ: str | None = None
@@ -90,17 +94,20 @@ class _Measured(_Part):
     repeats: Count
 
 
-class Curve(_Measured):
+class Curve(Measured):
     """One ping-pong curve: a placement and a mode, with the lines of its segments."""
 
+    #: Which curve it is.
     placement: str
     mode: str
     #: What else distinguishes it from other curves, such as `window_size`.
     labels: dict[str, str] = {}
+    #: Of the runs.
     nodes: Count
     #: Running operating systems: emulated nodes share one, and its cores.
     machines: Count
     cores_per_machine: Count | None = None
+    #: Those with a line, and those of one size, for which nothing is predicted.
     segments: list[Segment]
     not_fitted: list[NotFitted] = []
     #: The last size that is sent without waiting for the receiver, and how that is known: `probe`
@@ -116,9 +123,10 @@ class Curve(_Measured):
         return self
 
 
-class ComputeRate(_Measured):
+class ComputeRate(Measured):
     """How fast a core works in a kernel."""
 
+    #: The kernel.
     kernel: str
     #: The mode that was measured, where the modes of a kernel have rates of their own.
     mode: str | None = None
@@ -137,6 +145,7 @@ class ComputeRate(_Measured):
 class SendCall(_Part):
     """After which time a call that sends a message returns."""
 
+    #: The size of the message, and the time.
     size_bytes: Bytes
     time_us: Number
 
@@ -144,6 +153,7 @@ class SendCall(_Part):
 class Sender(_Part):
     """What sending costs the sender, from broadcasts of the mode `repeated`."""
 
+    #: Where.
     partition: str | None = None
     mpi: str | None = None
     environ: str | None = None
@@ -159,20 +169,19 @@ class Sender(_Part):
 
 
 class ModelError(_Part):
-    """How far measured times lie outside the links' bounds: natural logarithms.
+    """How far measured times lie outside the links' bounds, from `--calibrate`."""
 
-    Of measured times 5 % are below the lower bound times exp(-low), 5 % above the upper one times
-    exp(high).
-    """
-
+    #: The MPI, pattern and number of ranks (a power of two) that it is for, and whether they share
+    #: nodes, and cores.
     mpi: str | None = None
-    #: The patterns, numbers of ranks (a power of two), and places that it is for.
     pattern: Literal["broadcast", "alltoall", "ring", "application"]
     ranks: Count
     shared: bool
     oversubscribed: bool = False
     #: How many predictions it is from.
     points: Count
+    #: Natural logarithms: of measured times 5 % are below the lower bound times exp(-low), 5 %
+    #: above the upper one times exp(high).
     low: Number
     high: Number
 
@@ -180,6 +189,7 @@ class ModelError(_Part):
 class LogGP(_Part):
     """A placement's parameters in LogGP (with S, LogGPS)."""
 
+    #: Where.
     partition: str | None = None
     mpi: str | None = None
     environ: str | None = None
@@ -197,12 +207,15 @@ class LogGP(_Part):
 class SiteModel(_Part):
     """Everything that was fitted at one site."""
 
+    #: What the file is.
     format: Literal["switchpoint site model"] = "switchpoint site model"
     version: Literal[1] = 1
+    #: The site; when, by which version, and from which store or file it was made.
     site: str | None
     made_utc: str
     made_by: str
     made_from: str
+    #: What was fitted, see below.
     curves: list[Curve]
     senders: list[Sender] = []
     loggp: list[LogGP] = []

@@ -1,4 +1,4 @@
-"""The shape of a run record's footer, as docs/reference/run-record.md documents it.
+"""The shape of a run record's footer. Tables of docs/reference/run-record.md are made from here.
 
 Fields that only some versions and kernels write may be missing.
 """
@@ -24,67 +24,107 @@ class _Point(Part):
 
 
 class _Search(Part):
+    #: `late_receiver`: the probe, which shows the end of the eager protocol. `bisection`: of times,
+    #: which shows a jump of any cause.
     method: str
+    #: The mode that was searched; the probe's is `send`, and its samples have the mode `late`.
     mode: str
+    #: The sizes between which it searched.
     low_bytes: _Size
     high_bytes: _Size
+    #: `exact`; `interval`: as narrow as the noise allowed; `none`; `unsure`: times scattered, ranks
+    #: lost their cores, or the search ran out of time, as `reason` says.
     verdict: Literal["exact", "interval", "none", "unsure"]
+    #: The last size before the switch and the first size after it; null unless exact or interval.
     last_size_bytes: _Size | None
     first_size_bytes: _Size | None
+    #: Relative change of time between these two sizes, or null.
     jump: float | None = None
+    #: The cost of the search.
     visits: int | None = None
     time_us: float | None = None
+    #: Turns in which the mode and its algorithms were then timed on both sides: the last visits of
+    #: these points.
+    compared_turns: int | None = None
+    #: Idle time before each timed block of a bisection, because the link throttles; 0: none.
+    pause_us: float | None = None
+    #: Of all ranks during the search.
+    involuntary_switches: int | None = None
+    #: One sentence.
     reason: str | None = None
 
 
 class _Verification(Part):
+    #: Compared payloads, or parts of a computed result.
     checks: NonNegativeInt
     errors: NonNegativeInt
+    #: Payloads that arrived at all ranks together, of which `checks` were compared.
     arrived: NonNegativeInt | None = None
+    #: Payload that reached all ranks together, warm-up included, and the part that left its node.
     bytes_moved: NonNegativeInt
     bytes_between_nodes: NonNegativeInt | None = None
 
 
 class _Protocol(Part):
+    #: The protocol of a tagged send from host memory for a range of sizes, in UCX's words.
     first_bytes: _Size
     last_bytes: _Size | None
     protocol: str
+    #: The lane, if UCX chooses protocols as UCX 1.18 and 1.20 do by default, or null.
     path: str | None = None
 
 
 class _Endpoint(Part):
+    #: Transport and device of each lane, such as `sysv/memory` or `tcp/eth0`.
     lanes: list[str]
+    #: Empty if UCX does not report it.
     tag_send: list[_Protocol]
+    #: How many endpoints of this rank the entry describes.
     count: NonNegativeInt | None = None
 
 
 class _Rank(Part):
+    #: The rank, and its conditions after the sweep, as `before`.
     rank: int
     after: Conditions
+    #: The endpoints of UCX that were open at the end, without those to itself.
     ucx_endpoints: list[_Endpoint] = Field(default=[])
 
 
 class _Start(Part):
+    #: How many calls there were, and how many were repeated because some rank started late.
     calls: NonNegativeInt | None = None
     late_calls: NonNegativeInt
+    #: The most that a rank's start may have been off.
     clock_error_us: Annotated[float, Field(ge=0, allow_inf_nan=False)]
 
 
-class _Footer(Part):
+class Footer(Part):
+    """The whole footer, beside `end` and `activity`."""
+
+    #: ISO 8601.
     end_utc: Time
+    #: Rows written.
     samples: NonNegativeInt
+    #: Whether the time budget ended the sweep before its last pass, or the searches of `zoom`; the
+    #: record is complete, and readers print a warning.
     shortened: bool = False
+    #: One object per mode and size, see there.
     points: list[_Point] = Field(default=[])
+    #: One object for each search, see there.
     switches: list[_Search] = Field(default=[])
+    #: What arrived, and what of it was compared.
     verification: _Verification
+    #: Only if calls started at an agreed time.
     start: _Start | None = None
+    #: One object for each rank.
     ranks: list[_Rank] = Field(min_length=1)
 
 
 def footer_problem(footer: dict[str, Any], header: dict[str, Any]) -> str | None:
     """Say what is wrong with a footer and name the field, if anything is."""
     try:
-        read = _Footer.model_validate(footer)
+        read = Footer.model_validate(footer)
     except ValidationError as error:
         return worded("footer", error)
     started = sorted(rank["rank"] for rank in header["ranks"])

@@ -19,6 +19,9 @@ NETWORK_SHARE = 0.5
 #: How records write a time.
 TIME_FORMAT = "%Y-%m-%dT%H:%M:%S.%fZ"
 
+#: Label with the rate of the link, in Gbit/s, that the site's file declares for a placement.
+LINK = "link_Gbps"
+
 #: Largest IP packet, and the part of it that IP, TCP and its timestamps use, in bytes (RFC 791,
 #: RFC 9293, RFC 7323).
 _LARGEST_PACKET = 65535

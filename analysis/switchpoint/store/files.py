@@ -55,6 +55,11 @@ class StoreFiles:
         except Exception as error:  # whatever a back end of fsspec raises
             reason = first_line(error)
             raise InputError(url, f"cannot be a store ({reason}); give a folder") from None
+        try:
+            self.root.encode()
+        except UnicodeEncodeError:
+            problem = "its path is not in UTF-8, which Parquet files need; give another --store"
+            raise InputError(url, problem) from None
 
     @property
     def local(self) -> bool:

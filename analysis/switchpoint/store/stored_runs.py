@@ -200,7 +200,8 @@ class StoredRuns:
             rows = _of_runs(rows, runs["run_id"])
         if gone:
             number = int(runs["batch"].isin(gone).sum())
-            sentences.append(f"{self._files.url}: the {table} of {number} runs were removed")
+            which = f"{number} run{'s' * (number != 1)}"
+            sentences.append(f"{self._files.url}: the {table} of {which} were removed")
         return (_newest(rows, runs, paths) if twice else rows), sentences
 
     def _gone(self, paths: dict[str, str], table: str) -> set[str]:

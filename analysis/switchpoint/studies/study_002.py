@@ -105,7 +105,8 @@ def break_even(efficiencies: pd.DataFrame) -> pd.DataFrame:
     -------
     DataFrame
         `ranks`, `words`; `measured_us`, interpolated between the tasks (null if no task is on
-        one of its sides), `predicted_us` from the ping-pong and `literature_us`.
+        one of its sides), `below_us`, the shortest task if the division pays for all of them
+        (otherwise null), `predicted_us` from the ping-pong and `literature_us`.
     """
     rows = []
     balanced = efficiencies[efficiencies["serial"] == 0]
@@ -120,13 +121,14 @@ def break_even(efficiencies: pd.DataFrame) -> pd.DataFrame:
             last = crossing[-1]
             measured = float(np.exp(np.interp(0, over[last : last + 2], tasks[last : last + 2])))
         first = part.iloc[0]
+        below = float(first["task_us"]) if (over >= 0).all() else None
         own = None if pd.isna(first["start_us"]) else Link(first["start_us"], first["word_us"])
         rows.append(
-            [ranks, words, measured,
+            [ranks, words, measured, below,
              own and break_even_us(ranks, own.exchange_us(ranks, words)),
              break_even_us(ranks, LITERATURE.exchange_us(ranks, words))]
         )  # fmt: skip
-    columns = ["ranks", "words", "measured_us", "predicted_us", "literature_us"]
+    columns = ["ranks", "words", "measured_us", "below_us", "predicted_us", "literature_us"]
     return pd.DataFrame(rows, columns=columns)
 
 

@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 
 import pandas as pd
 
+from switchpoint.records.run_facts import LINK
 from switchpoint.tables.findings import FINDING_COLUMNS
 
 AnyRow = TypeVar("AnyRow", bound=Mapping[Any, Any])
@@ -28,9 +29,6 @@ MEASURES = ["size_bytes", "pass", "sample", "iterations", "time_us"]
 #: Label of a run that repeats another one: the identity of that run.
 REPRODUCES = "reproduces"
 
-#: Label with the rate of the link, in Gbit/s, that the site's file declares for a placement.
-LINK = "link_Gbps"
-
 #: Labels that say when and from which build a run was made, not what it measured. Every other
 #: label, such as a kernel's grain, is part of the identity of its curves.
 PASSING_LABELS = frozenset(
@@ -40,12 +38,30 @@ PASSING_LABELS = frozenset(
     ]
 )  # fmt: skip
 
-#: Runs: the columns to filter by, then header and footer of the record as JSON.
-RUN_COLUMNS = [
-    "run_id", "format", "source", "site", "date", "start_utc", "partition", "mpi", "environ",
-    "kernel", "placement", "session", "complete", "tool", "program", "builder", "spec_hash",
-    "spack_spec", "spack_hash", "lock_hash", "lock", "labels", "header", "footer", "warnings",
+#: Runs: their columns, and what each says.
+RUN_FIELDS = [
+    (["run_id"], "the identity: of a record its own, of other formats a hash"),
+    (["format"], "`record`, `tidy`, `reframe`, `osu`, `imb`, `netpipe` or another format's name"),
+    (["source"], "the file it came from"),
+    (["site"], "the label `site`"),
+    (["date"], "the day of the start in UTC, whose month is the folder"),
+    (["start_utc"], "when it started"),
+    (["partition", "mpi", "environ", "kernel", "placement", "session"],
+     "from the header and its labels; `mpi` is shortened, for example to `Open MPI 4.1.4`"),
+    (["complete"], "false if the record was truncated"),
+    (["tool"], "which program measured it, and its version"),
+    (["program"], "what a kernel says of its own build: version, commit, builder, compiler, flags"),
+    (["builder", "spec_hash"],
+     "what built it (`cmake`, `spack`; `site` if it was installed already), and Spack's hash of our"
+     " kernels"),
+    (["spack_spec", "spack_hash", "lock_hash", "lock"],
+     "the concrete spec from the lock, its hash, the start of the lock's SHA-256, and the lock. For"
+     " our kernels a label alone does not count: the program has to name the same hash"),
+    (["labels"], "all labels, and the names from the run's path"),
+    (["header", "footer"], "those of the record"),
+    (["warnings"], "what to know before you trust the numbers, one per line"),
 ]  # fmt: skip
+RUN_COLUMNS = [name for names, _ in RUN_FIELDS for name in names]
 
 #: Curves: the identity and one row per size.
 CURVE_COLUMNS = [

@@ -56,12 +56,11 @@ KINDS = {
             "the time jumps between two neighbouring sizes",
             "the line on each side (time = `intercept_us` + bytes * `per_byte_us`), `jump_us`, the"
             " typical relative `noise` of a point, the number of `sizes` behind the lines,"
-            " `posterior` (the probability of a boundary in this bracket), `bend` (the probability"
-            " that the lines meet and the time does not jump), the number of `launches` of the"
-            " curve that show it, of `of_launches`, and of `siblings`, other modes of its run, of"
-            " `of_siblings`, `real` (the share of such boundaries that were real), a `caveat` that"
-            " says what the sizes or the noise leave open, and `states`, if visits have"
-            " [two](#visits-in-two-states)",
+            " `posterior` (the probability of a boundary in this bracket), `bend` (that the lines"
+            " meet and the time does not jump), how many `launches` of `of_launches` show it, and"
+            " how many other modes of its run (`siblings` of `of_siblings`), `real` (the share of"
+            " such boundaries that were real), a `caveat` that says what the sizes or the noise"
+            " leave open, and `states`, if visits have [two](#visits-in-two-states)",
             is_boundary=True,
         ),
         Kind(
@@ -106,13 +105,14 @@ KINDS = {
         ),
         Kind(
             "guideline_violation",
-            "a collective takes longer than what does the same: other calls of the library, or"
-            " itself with the next larger size or number of ranks",
+            "a collective takes longer than what does the same: other calls of the library, itself"
+            " with the next larger size or number of ranks, two calls with half of the size, or, in"
+            " proportion to the ranks, itself on fewer",
             "`says`, the finding as a sentence; `guideline` (the mode of the replacement,"
-            " `more_bytes` or `more_ranks`), `ranks`, `launches`, the `sizes` that every launch"
-            " shows: how many times as long (`factor`, `low`, `high`), and `than` what; the"
-            " `worst_size_bytes`, whose `algorithm` is as fast if it is `forced`, in which `part`"
-            " of the time",
+            " `more_bytes`, `two_calls`, `more_ranks` or `fewer_ranks`), `ranks`, `launches`, the"
+            " `sizes` that every launch shows: how many times as long (`factor`, `low`, `high`),"
+            " and `than` what; the `worst_size_bytes`, whose `algorithm` is as fast if it is"
+            " `forced`, in which `part` of the time",
         ),
         Kind(
             "prediction_gap",
@@ -201,8 +201,7 @@ COLUMNS = [
         "size_bytes",
         "integer",
         "B",
-        "for a boundary: the first measured size after it. The change happens at this size or"
-        " before. For other kinds: the first affected size",
+        "for a boundary: the first measured size after it. For other kinds: the first affected one",
         heading="between sizes",
         text=place,
     ),
@@ -210,8 +209,8 @@ COLUMNS = [
         "last_size_before",
         "integer",
         "B",
-        "for a boundary: the last measured size before it. The change happens after this size."
-        " For other kinds: the measured size before the first affected one (0: none)",
+        "for a boundary: the last measured size before it. For other kinds: the measured size"
+        " before the first affected one (0: none)",
     ),
     Column(
         "magnitude",

@@ -49,7 +49,13 @@ def recommend(
         ),
     ] = None,
     sizes: Annotated[
-        str, typer.Option("--sizes", metavar="SIZES", help="Sizes in bytes, such as 1K,64K.")
+        str,
+        typer.Option(
+            "--sizes",
+            metavar="SIZES",
+            help="Sizes in bytes, such as 1K,64K. Default: powers of two up to the largest measured"
+            " size or 1 MiB; for map and grain those of the studies.",
+        ),
     ] = "",
     sort_ranks: Annotated[
         int, typer.Option("--sort-ranks", metavar="N", min=3, help="Ranks of the merge sort.")

@@ -65,7 +65,7 @@ def _efficiencies(data: Data, found: Results) -> None:
         even = study_002.break_even(measured).set_index(["ranks", "words"])
         literature |= {key: _ms(time) for key, time in even["literature_us"].items()}
         columns[name] = {
-            key: f"{_ms(row['measured_us'])} / {_ms(row['predicted_us'])}"
+            key: f"{_measured_grain(row)} / {_ms(row['predicted_us'])}"
             for key, row in even.iterrows()
         }
         drawn = draw_efficiency(f"Efficiency over T, {name}", measured[measured["serial"] == 0])
@@ -77,6 +77,11 @@ def _efficiencies(data: Data, found: Results) -> None:
         for key in sorted(literature)
     ]  # fmt: skip
     found.tables["break_even"] = table(head, rows) if rows else ""
+
+
+def _measured_grain(row: pd.Series) -> str:
+    below = row["below_us"]
+    return _ms(row["measured_us"]) if pd.isna(below) else f"below {_ms(below)}"
 
 
 def _schedules(data: Data, found: Results) -> None:
