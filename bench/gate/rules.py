@@ -87,7 +87,9 @@ RULES = {
         "search._TOGETHER",
         1.0,
     ),
-    "large effects": Rule("effects beyond 8 times what matters are alike", "search._LARGE", np.inf),
+    "large effects": Rule(
+        "effects beyond 8 times what matters count the same", "search._LARGE", np.inf
+    ),
     "agrees": Rule(
         "sizes that a switch moved across take the time of the other side",
         "switches.SHOWS",
