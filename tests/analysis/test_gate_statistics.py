@@ -248,7 +248,9 @@ def test_a_drift_is_told_from_a_step_and_from_chance() -> None:
     rising = nights(30, 7) + np.linspace(0, 0.2, 30)
     step = nights(30, 8) + 0.2 * (np.arange(30) >= 15)
 
-    [(row, found)] = drifts(np.stack([rising, step]), np.arange(2), 0.01).items()
+    calm = [nights(30, seed) for seed in range(300, 320)]
+    series = np.stack([rising, step, *calm])
+    [(row, found)] = drifts(series, np.zeros(len(series), dtype=int), 0.001).items()
     assert row == 0 and found.low < 0.2 < found.high and abs(found.rise - 0.2) < 0.05
     assert found.p < 3e-5
     chance = np.stack([nights(30, seed, alike=0.5) for seed in range(100, 200)])
