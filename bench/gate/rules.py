@@ -72,7 +72,7 @@ RULES = {
         "levels.levels",
         lambda series: [[0, series.shape[1]]] * len(series),
     ),
-    "disturbed in levels": Rule("a disturbed session is no level", "levels.DISTURBED", np.inf),
+    "disturbed in levels": Rule("a disturbed session is no level", "levels._DISTURBED", np.inf),
     "drifts": Rule("drifts are tested", "drift.FEWEST_SESSIONS", 10**9),
     "gradual": Rule("a line fits a drift better than a step", "drift._is_gradual", lambda *_: True),
     "scopes": Rule(

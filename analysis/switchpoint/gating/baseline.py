@@ -18,12 +18,14 @@ import numpy.typing as npt
 from scipy import special
 
 from switchpoint.gating.by_session import LaunchesBySession, row_medians, row_midmeans
-from switchpoint.gating.levels import DISTURBED, LEAST_SCATTER
+from switchpoint.gating.levels import LEAST_SCATTER
 from switchpoint.tables.student import SD_PER_MAD
 from switchpoint.tables.sweeps import Floats, Indices
 
-#: A disturbed session does not tell how much the others scatter, unless several, and more than this
-#: share, are disturbed: then that is how the series scatters.
+#: A session further from the median than this many standard deviations was disturbed. It does not
+#: tell how much the others scatter, unless several, and more than this share, are: then that is how
+#: the series scatters.
+DISTURBED = 4.0
 _OFTEN_DISTURBED = 0.07
 
 #: So many newest sessions are compared together with at least as many, by the mean of their middle

@@ -25,10 +25,10 @@ _FEWEST_SESSIONS = 2
 #: the sessions.
 _PRICE = 9.0
 
-#: A session further from the median than this many standard deviations was disturbed: from that of
-#: a baseline, or of so many sessions on either side.
-DISTURBED = 4.0
+#: A session further from the median of so many sessions on either side than this many standard
+#: deviations was disturbed.
 _AROUND = 2
+_DISTURBED = 3.0
 
 #: No scatter is less than this, as a logarithm.
 LEAST_SCATTER = 0.003
@@ -122,7 +122,7 @@ def _without_disturbed(series: Floats) -> Floats:
         axis=1,
     )
     usual = row_medians(around)
-    far = np.abs(series - usual) > DISTURBED * _scale(series)[:, None]
+    far = np.abs(series - usual) > _DISTURBED * _scale(series)[:, None]
     return np.where(far, usual, series)
 
 

@@ -12,9 +12,8 @@ import numpy as np
 import pandas as pd
 
 from switchpoint.gating.accepted import identity_text
-from switchpoint.gating.baseline import USUAL_SCATTER
+from switchpoint.gating.baseline import DISTURBED, USUAL_SCATTER
 from switchpoint.gating.kinds import CHANGES, SUSPECTED
-from switchpoint.gating.levels import DISTURBED
 from switchpoint.gating.points import POINT_COLUMNS
 from switchpoint.gating.relative_times import Job, job_of, levels, usual_levels, values
 from switchpoint.gating.sessions import Sessions
