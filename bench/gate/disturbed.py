@@ -53,6 +53,7 @@ KINDS = {
     "drift": "one placement takes 0.4 % longer with every session from the ninth on",
     "slow link": "a pair's time is at least as long as a third of its bandwidth allows",
     "settled level": "+10 % latency of a sixth, 20 sessions after +12 % of a placement",
+    "repaired level": "+10 % latency of a sixth, 13 sessions after a week of +12 % of a placement",
     "few sessions": "+12 % latency of one placement, with three earlier sessions",
     "one launch": "one launch in place of three, of one MPI, and nothing else",
 }
@@ -226,6 +227,10 @@ def _faults(
         tell(lasting, "bandwidth", slow, np.nan)
     elif kind == "settled level":
         noise[on_placement, CHANGED - 20 :] += np.log(1.12)
+        latency[sixth, CHANGED:] *= 1.1
+        tell(lasting, "latency", sixth, 0.1)
+    elif kind == "repaired level":
+        noise[on_placement, CHANGED - 20 : CHANGED - 13] += np.log(1.12)
         latency[sixth, CHANGED:] *= 1.1
         tell(lasting, "latency", sixth, 0.1)
     elif kind == "few sessions":

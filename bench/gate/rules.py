@@ -1,6 +1,7 @@
 """The rules of the gate that can be left out, to see what each buys: `yardstick.py --without RULE`.
 
-Each is a name in a module, and what takes its place; the gate itself knows nothing of it.
+Each is a name in a module, and what takes its place; the gate itself knows nothing of it. `KEPT`
+says which constants no rule names, and why.
 """
 
 from __future__ import annotations
@@ -9,51 +10,147 @@ import contextlib
 import importlib
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+
+
+class Rule(NamedTuple):
+    """A rule of the gate.
+
+    Attributes
+    ----------
+    what : str
+        What it does.
+    path : str
+        Where it is, below `switchpoint.gating`.
+    instead : object
+        What takes its place.
+    """
+
+    what: str
+    path: str
+    instead: Any
 
 
 def _all_sizes(search: Any, metric: str) -> Any:
     yield search._metric == metric
 
 
-#: Of each rule: where it is, below `switchpoint.gating`, and what takes its place.
-RULES: dict[str, tuple[str, Any]] = {
-    "windows": ("baseline._WINDOWS", (1,)),
-    "similar series": ("baseline._FEWEST_ALIKE", 10**9),
-    "correlation": ("baseline.correlation", lambda past, *_: np.zeros(len(past))),
-    "half of it now": ("baseline.SHOWS", -np.inf),
-    "fewer launches": ("baseline._fewer_launches", lambda within, _: np.zeros(len(within))),
-    "slow launches": (
+RULES = {
+    "windows": Rule("the newest 3 and 7 sessions are compared too", "baseline._WINDOWS", (1,)),
+    "window of 3": Rule("the newest 3 sessions are compared too", "baseline._WINDOWS", (1, 7)),
+    "window of 7": Rule("the newest 7 sessions are compared too", "baseline._WINDOWS", (1, 3)),
+    "similar series": Rule("the scatter of similar series helps", "baseline._FEWEST_ALIKE", 10**9),
+    "correlation": Rule(
+        "sessions that are like the one before count less",
+        "baseline.correlation",
+        lambda past, *_: np.zeros(len(past)),
+    ),
+    "half of it now": Rule("the middle launch shows half of a change", "baseline.SHOWS", -np.inf),
+    "fewer launches": Rule(
+        "a session with fewer launches scatters more",
+        "baseline._fewer_launches",
+        lambda within, _: np.zeros(len(within)),
+    ),
+    "launch scatter": Rule(
+        "the scatter of launches tells that of sessions",
+        "by_session._variance",
+        lambda cell, off, number: np.full(len(number), np.nan),
+    ),
+    "slow launches": Rule(
+        "launches that are often slow are no change",
         "baseline._of_slow_launches",
         lambda _, __, ___, rows: np.zeros(len(rows)),
     ),
-    "levels": ("levels.levels", lambda series: [[0, series.shape[1]]] * len(series)),
-    "scopes": ("search.Search._scopes_of", _all_sizes),
-    "groups": ("search._MOST_GROUPS", 0),
-    "joining": ("search.Search._is_like", lambda *_: False),
-    "drifts": ("drift.FEWEST_SESSIONS", 10**9),
-    "beyond the end": ("switches._AGREES_AT_END", 2.0),
-    "few sizes": ("switches._FEW_SIZES", 0),
-    "own change": ("odd_sizes.SHOWS", 0.0),
-    "often disturbed": ("baseline._OFTEN_DISTURBED", 1.0),
-    "disturbed": ("baseline.DISTURBED", np.inf),
-    "launches show it": ("baseline._LAUNCHES_BELOW", 1.0),
-    "large effects": ("search._LARGE", np.inf),
-    "most evidence": ("search._MOST_EVIDENCE", np.inf),
-    "most of a group": ("search._LEAST_SHARE", 0.0),
-    "scatter together": ("search._TOGETHER", 1.0),
-    "smallest jump": ("switches._SMALLEST_JUMP", 0.0),
-    "jump of its own": ("switches._OF_ITS_OWN", 0.0),
-    "most sizes moved": ("switches._LEAST_MOVED", 0.0),
-    "agrees": ("switches._AGREES", 0.0),
-    "disturbed in levels": ("levels._DISTURBED", np.inf),
-    "causes": ("changes.causes_of", lambda changes: [[one] for one in changes]),
-    "consequences": (
-        "changes.explained",
-        lambda moved, odd, *_: ([False] * len(moved), [False] * len(odd)),
+    "disturbed": Rule(
+        "a disturbed session is no part of the scatter", "baseline.DISTURBED", np.inf
     ),
+    "often disturbed": Rule("unless a series is disturbed often", "baseline._OFTEN_DISTURBED", 1.0),
+    "levels": Rule(
+        "only sessions at the settled level are the baseline",
+        "levels.levels",
+        lambda series: [[0, series.shape[1]]] * len(series),
+    ),
+    "disturbed in levels": Rule("a disturbed session is no level", "levels._DISTURBED", np.inf),
+    "drifts": Rule("drifts are tested", "drift.FEWEST_SESSIONS", 10**9),
+    "gradual": Rule("a line fits a drift better than a step", "drift._is_gradual", lambda *_: True),
+    "scopes": Rule(
+        "groups are also compared in their main segments, and in those of the same sizes",
+        "search.Search._scopes_of",
+        _all_sizes,
+    ),
+    "groups": Rule("curves that share something are tested together", "search._MOST_GROUPS", 0),
+    "most of a group": Rule("most of a group changed", "search._LEAST_SHARE", 0.0),
+    "scatter together": Rule(
+        "before there is a baseline, a group scatters less than its members",
+        "search._TOGETHER",
+        1.0,
+    ),
+    "large effects": Rule(
+        "effects beyond 8 times what matters count the same", "search._LARGE", np.inf
+    ),
+    "agrees": Rule(
+        "sizes that a switch moved across take the time of the other side",
+        "switches.SHOWS",
+        1e-9,
+    ),
+    "few sizes": Rule("the line of few sizes is not known", "switches._FEW_SIZES", 0),
+    "smallest jump": Rule("small jumps are not followed", "switches._SMALLEST_JUMP", 0.0),
+    "own change": Rule(
+        "a single size must have changed itself, not the others", "odd_sizes.SHOWS", 0.0
+    ),
+    "other metric": Rule(
+        "if one metric is unchanged, its share of the time is taken out of the effect",
+        "changes._alone",
+        lambda change, *_: change,
+    ),
+    "causes": Rule(
+        "both metrics of the same curves are one finding",
+        "changes.causes_of",
+        lambda changes: [[one] for one in changes],
+    ),
+    "consequences": Rule(
+        "switches and sizes of the same curves belong to their change",
+        "changes.follows_from",
+        lambda _: lambda _: False,
+    ),
+}
+
+#: Constants that no rule names: why, and which.
+KEPT = {
+    "part of a rule, which goes as a whole": {
+        *("levels._FEWEST_SESSIONS", "levels._PRICE"),
+        *("levels._AROUND", "switches.BESIDE", "switches._LEFT_OUT"),
+    },
+    "of a model: a variance, a correlation, a regression, or what is likely before the data": {
+        *("baseline.MEDIAN_VARIANCE", "baseline._MIDMEAN_VARIANCE", "baseline.MOST_CORRELATED"),
+        *("baseline.USUAL_SCATTER", "baseline._USUAL_FREEDOM"),
+        *("changes._USUAL_SCATTER_OF_NOISE", "switches._USUAL_SCATTER", "shapes._UNKNOWN_ERROR"),
+        *("levels.LEAST_SCATTER", "shapes._LEAST_CONFIDENCE", "parameters._MOST_INFLATION"),
+        *("parameters._LEAST_ERROR", "parameters._BIWEIGHT", "parameters._STEPS"),
+        *("parameters._STEPS_OF_LEVELS", "parameters._SURE", "parameters._LEAST_SPREAD"),
+        "parameters._LONGEST_STEP",
+    },
+    "of time and memory": {
+        *("baseline._RARE", "by_curve._POINTS_AT_ONCE", "by_curve._WORTH_A_POOL"),
+        "gate._SESSIONS_AT_ONCE",
+    },
+    "of what is printed": {
+        *("changes._POWER_SESSIONS", "changes._ENOUGH_SESSIONS", "changes._ANY_CHANGE"),
+        *("circumstances._MOST_LISTED", "consequences._MOST_CLAUSES", "sessions._MOST_NAMED"),
+        *("values._MOST_LISTED", "levels._POSSIBLE"),
+    },
+    "of what no history of `disturbed.py` has: a first session, missing curves, earlier findings,"
+    " acceptances, single values, and what is measured again": {
+        *("switches.ENOUGH_SESSIONS", "presence._LEAST_SHARE", "presence._LEAST_SESSIONS"),
+        *("presence._RECENT", "continuity._SAME_CURVES", "continuity._NEWEST"),
+        *("accepted._SAME_CURVES", "accepted._MOST_OF_EFFECT", "value_sessions.PAUSE_H"),
+        *("value_sessions.LONGEST_H", "references.FEWEST_VALUES", "references._MARGIN"),
+        *("suspects._MOST_JOBS", "suspects._MOST_SIZES", "suspects._MOST_COMPANIONS"),
+        *("suspects._SESSIONS", "suspects._FEW_SESSIONS", "suspects._MOST_SETTINGS"),
+        *("confirm._SHARE_OF_BUDGET", "laboratory.ROUND", "laboratory.MOST_LAUNCHES"),
+    },
 }
 
 
@@ -89,13 +186,12 @@ def without(rule: str | None) -> Iterator[None]:
     if rule is None:
         yield
         return
-    path, instead = RULES[rule]
-    module, *names, name = path.split(".")
+    module, *names, name = RULES[rule].path.split(".")
     place: Any = importlib.import_module(f"switchpoint.gating.{module}")
     for one in names:
         place = getattr(place, one)
     kept = getattr(place, name)
-    setattr(place, name, instead)
+    setattr(place, name, RULES[rule].instead)
     try:
         yield
     finally:

@@ -5,9 +5,8 @@ Usage: .venv/bin/python bench/gate/store_speed.py [night] [samples] [gate[=SESSI
 
 night    a night of 5,000 curves with three launches each is appended; target 30 s
 samples  10 million samples are imported from run records, and searched; target 60 s and 4 GB
-gate     two sessions of 5,000 curves are compared with the 30 nights before; the second uses the
-         boundaries that the first one found; target 60 s and 2 GB; gate=30 counts what a month of
-         nights in which nothing changes finds: at most one
+gate     two sessions of 5,000 curves are compared with the 30 nights before; target 60 s and 2 GB;
+         gate=30 counts what a month of nights in which nothing changes finds: at most one
 year     365 nights of few curves in which nothing changes, each judged: files, false failures, and
          whether time and size grow in proportion; writes docs/images/store-growth.svg, but not
          with another number of nights

@@ -310,7 +310,8 @@ def main() -> None:
 
 def _print_losses(whole: dict[str, Score], scores: dict[tuple[str, str], Score]) -> None:
     """Print what each rule buys: in all kinds, and where leaving it out changes most."""
-    print("| without | first | third | metric | findings | false | most in |\n" + "|---" * 7 + "|")
+    names = ("without", "what it does", *_NUMBERS, "most in")
+    print(f"| {' | '.join(names)} |\n{'|---' * len(names)}|")
     for rule in dict.fromkeys(rule for rule, _ in scores):
         total, worst = Score(), []
         for kind, one in whole.items():
@@ -326,7 +327,8 @@ def _print_losses(whole: dict[str, Score], scores: dict[tuple[str, str], Score])
                 worst.append((max(map(abs, lost)), f"{kind}: {changed}"))
         most = "; ".join(words for _, words in sorted(worst, reverse=True)[:3])
         cells = " | ".join(f"{value:.1f}" for value in _numbers(total))
-        print(f"| {rule} | {cells} | {most} |", flush=True)
+        what = RULES[rule].what if rule in RULES else ""
+        print(f"| {rule} | {what} | {cells} | {most} |", flush=True)
 
 
 _NUMBERS = ("first", "third", "metric", "findings", "false")

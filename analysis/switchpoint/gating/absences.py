@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from switchpoint.gating import presence
+from switchpoint.gating.circumstances import measured, nodes_of
 from switchpoint.gating.current import Current, Draft
 from switchpoint.gating.factors import groups_of
 from switchpoint.gating.words import counted, named, shared_by
@@ -17,7 +19,7 @@ from switchpoint.tables.sweeps import Indices
 _OF_TEST = ["site", "partition", "environ", "mpi", "kernel"]
 
 
-def found(current: Current, failed_checks: Sequence[tuple[str, str]] = ()) -> Iterator[Draft]:
+def drafts(current: Current, failed_checks: Sequence[tuple[str, str]] = ()) -> Iterator[Draft]:
     """Yield what is missing, failed, incomplete, elsewhere, or at the wrong time.
 
     Parameters
@@ -49,8 +51,12 @@ def _clock(current: Current) -> Iterator[Draft]:
 
 
 def _machine(current: Current) -> Iterator[Draft]:
-    if other := presence.other_machine(current.sessions, current.facts, current.before):
-        before, now = other
+    """Yield that the hosts and processors are others than before, or those of another site."""
+    hosts, models = _hosts(current, current.current_runs)
+    old_hosts, old_models = _hosts(current, current.before)
+    now = _in_words(hosts, models)
+    if hosts and old_hosts and not hosts & old_hosts and not models & old_models:
+        before = _in_words(old_hosts, old_models)
         yield Draft(
             "wrong_site",
             "",
@@ -59,16 +65,31 @@ def _machine(current: Current) -> Iterator[Draft]:
             shared=_site(current),
             facts=({"fact": "machine", "before": before, "now": now},),
         )
-    if same := presence.same_machine(current.sessions, current.facts):
-        site, machine = same
-        yield Draft(
-            "wrong_site",
-            "",
-            f"ran on {machine} as baseline sessions of the site `{site}` did, and the site of this"
-            " session has no baseline session: it may have a new name",
-            key=(site,),
-            shared=_site(current),
-        )
+    others = current.sessions.elsewhere
+    for site, runs in others.groupby("site", observed=True) if len(others) else ():
+        other_hosts, other_models = _hosts(current, runs)
+        if (common := hosts & other_hosts) and models == other_models:
+            yield Draft(
+                "wrong_site",
+                "",
+                f"ran on {_in_words(common, models)} as baseline sessions of the site `{site}` did,"
+                " and the site of this session has no baseline session: it may have a new name",
+                key=(str(site),),
+                shared=_site(current),
+            )
+            return
+
+
+def _hosts(current: Current, runs: pd.DataFrame) -> tuple[set[str], set[str]]:
+    """Return the hosts and processors of some runs."""
+    known = [current.facts[run] for run in runs["run_id"] if run in current.facts]
+    hosts = {node for facts in known for node in nodes_of(facts)}
+    return hosts, {facts["CPU model"] for facts in known if facts.get("CPU model")}
+
+
+def _in_words(hosts: set[str], models: set[str]) -> str:
+    more = f" and {len(hosts) - 3} more" if len(hosts) > 3 else ""
+    return f"{', '.join(sorted(hosts)[:3])}{more} ({', '.join(sorted(models))})"
 
 
 def _failed(current: Current, failed_checks: Sequence[tuple[str, str]]) -> Iterator[Draft]:
@@ -109,15 +130,15 @@ def _covered(curves: pd.DataFrame, missing: Indices) -> Iterator[Indices]:
             yield group.curves
     rest = curves.iloc[sorted(left)]
     same = [name for name in _OF_TEST if name in rest]
-    for _, own in rest.groupby(same, dropna=False) if len(rest) else ():
-        yield own.index.to_numpy()
+    for _, of_test in rest.groupby(same, dropna=False) if len(rest) else ():
+        yield of_test.index.to_numpy()
 
 
 def _incomplete(current: Current) -> Iterator[Draft]:
     if not current.sessions.current:
         return
     session = current.sessions.session
-    cut = presence.truncated(current.sessions)
+    cut = current.current_runs[~current.current_runs["complete"].astype(bool)]
     for site, runs in cut.groupby("site", dropna=False, observed=True) if len(cut) else ():
         number = counted(len(runs), "run")
         yield Draft(
@@ -144,16 +165,36 @@ def _incomplete(current: Current) -> Iterator[Draft]:
 
 def _site(current: Current) -> dict[str, str]:
     """Return the site of the session as what a finding's runs share; empty without one site."""
-    runs = current.sessions.runs_of(current.sessions.current)
+    runs = current.current_runs
     sites = runs["site"].dropna().unique().tolist() if len(runs) else []
     return {"site": str(sites[0])} if len(sites) == 1 else {}
 
 
 def _misplaced(current: Current) -> Iterator[Draft]:
+    """Yield where ranks were elsewhere than before on the same placement, or nobody knows where."""
     if not current.sessions.current:
         return
-    placed = presence.misplaced(current.sessions, current.facts, current.before)
+    usual: dict[tuple[Any, ...], Counter[str]] = {}
+    for run in current.before.to_dict("records"):
+        if placed := _placed(current.facts.get(run["run_id"], {})):
+            usual.setdefault(measured(run), Counter())[placed] += 1
+    elsewhere: dict[str, list[str]] = {}
+    for run in current.current_runs.to_dict("records"):
+        known = usual.get(measured(run), Counter())
+        placed = _placed(current.facts.get(run["run_id"], {}))
+        if known and run["complete"] and placed not in known:
+            words = f"ran {placed}" if placed else "has no record that proves where it ran"
+            before = known.most_common(1)[0][0]
+            sentence = f"`{run['placement']}` {words}; before, it ran {before}"
+            elsewhere.setdefault(sentence, []).append(str(run["run_id"]))
     launches = current.current_launches
-    for sentence, runs in placed.items():
+    for sentence, runs in elsewhere.items():
         curves = np.unique(launches.loc[launches["run_id"].isin(runs), "curve"])
         yield Draft("placement_unproved", "", sentence, curves, key=(sentence,))
+
+
+def _placed(facts: Mapping[str, str]) -> str:
+    """Write where the record of a run proves that its ranks were; empty if it does not."""
+    if "path" not in facts:
+        return ""
+    return f"on {counted(len(nodes_of(facts)), 'node')} over {facts['path']}"

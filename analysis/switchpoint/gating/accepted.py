@@ -14,11 +14,9 @@ import pandas as pd
 
 from switchpoint.errors import InputError
 from switchpoint.gating.kinds import ACCEPTED, CHANGES, CONFIRMED, KINDS
+from switchpoint.gating.stored_findings import decoded, stored_findings
 from switchpoint.store.ledger import now_utc
 from switchpoint.store.store import Store
-
-#: What each finding of the gate has.
-NEEDED = ["finding_id", "kind", "session", "sentence", "curves"]
 
 #: Findings of the same kind and metric are the same if at least this share of the curves is.
 _SAME_CURVES = 0.8
@@ -83,14 +81,11 @@ class Acceptance:
         """
         if self.is_new_normal and row["session"] != self.session:
             return self._began_with(row)
-        unknown = math.isnan(self.effect), math.isnan(row["effect"])
         if self.kind in CHANGES:
             return self._is_no_larger(row)
         if not frozenset(map(identity_text, row["curves"])) <= self.curves:
             return False
-        if any(unknown):  # earlier versions accepted all that is missing, without a measure
-            return unknown[0]
-        return bool(row["effect"] >= self.effect)
+        return math.isnan(self.effect) or bool(row["effect"] >= self.effect)
 
     def is_wider(self, row: Mapping[str, Any]) -> bool:
         """Whether a finding is of other curves that share what the accepted ones share.
@@ -110,9 +105,8 @@ class Acceptance:
         return began and not curves <= self.curves and self._is_no_larger(row)
 
     def _is_no_larger(self, row: Mapping[str, Any]) -> bool:
-        if math.isnan(self.effect) or math.isnan(row["effect"]):
-            return True
-        return bool(0 <= row["effect"] / self.effect <= _MOST_OF_EFFECT)
+        share = row["effect"] / self.effect
+        return math.isnan(share) or bool(0 <= share <= _MOST_OF_EFFECT)
 
 
 def accept(
@@ -199,41 +193,28 @@ def accept_all(
 
 def read(store: Store) -> tuple[list[Acceptance], list[str]]:
     """Return what was accepted and still counts, newest first, and what could not be read."""
-    table = store.findings()
-    not_taken: list[str] = table.attrs["not_taken"]
-    if table.empty or "accepted_utc" not in table:
-        return [], not_taken
+    table = stored_findings(store)
     rows = table[table["accepted_utc"].notna()].sort_values("accepted_utc", ascending=False)
+    found = [*map(_acceptance, decoded(rows))]
+    not_taken: list[str] = table.attrs["not_taken"]
+    if lost := len(rows) - len(found):
+        not_taken.append(f"accepted findings that are not the gate's do not count ({lost} of them)")
     today = f"{date.today()}"
-    found = []
-    for row in rows.to_dict("records"):
-        try:
-            found.append(_acceptance(row))
-        except (KeyError, TypeError, ValueError):  # noqa: PERF203  any program may add findings
-            name = _text(row.get("finding_id")) or "without an ID"
-            not_taken.append(f"the accepted finding {name} is not the gate's, and does not count")
     return [one for one in found if not one.until or one.until >= today], not_taken
 
 
 def confirmed(store: Store) -> dict[str, list[str]]:
     """Return the start of each session whose change was confirmed and not accepted, by curve.
 
-    Curves are told by `identity_text`.
+    Curves are named by `identity_text`.
     """
-    table = store.findings()
-    if table.empty or not {*NEEDED, "state"} <= {*table}:
-        return {}
-    table = table.dropna(subset=[*NEEDED, "state"])
-    accepted_too = set(table.loc[table["state"] == ACCEPTED, "finding_id"])
-    rows = table[(table["state"] == CONFIRMED) & table["kind"].isin(CHANGES)]
+    table = stored_findings(store)
+    accepted_too = table.loc[table["state"] == ACCEPTED, "finding_id"]
+    lasting = (table["state"] == CONFIRMED) & ~table["finding_id"].isin(accepted_too)
     found: dict[str, list[str]] = {}
-    for row in rows[~rows["finding_id"].isin(accepted_too)].to_dict("records"):
-        try:
-            curves = json.loads(row["curves"])
-        except (TypeError, ValueError):  # another program's, which `read` warns of if it counts
-            continue
-        for curve in curves if isinstance(curves, list) else ():
-            found.setdefault(identity_text(curve), []).append(str(row["time_utc"]))
+    for row in decoded(table[lasting & table["kind"].isin(CHANGES)]):
+        for curve in row["curves"]:
+            found.setdefault(identity_text(curve), []).append(row["time_utc"])
     return found
 
 
@@ -241,9 +222,9 @@ def matching(acceptances: Iterable[Acceptance], row: Mapping[str, Any]) -> Accep
     """Return the acceptance of a finding, if it was accepted."""
     curves = frozenset(map(identity_text, row["curves"]))
     for one in acceptances:
-        alike = (one.kind, one.metric) == (row["kind"], row["metric"])
-        alike &= bool(curves) and len(curves & one.curves) >= _SAME_CURVES * len(curves)
-        if (alike or one.finding_id == row["finding_id"]) and one.covers(row):
+        same_curves = (one.kind, one.metric) == (row["kind"], row["metric"])
+        same_curves &= bool(curves) and len(curves & one.curves) >= _SAME_CURVES * len(curves)
+        if (same_curves or one.finding_id == row["finding_id"]) and one.covers(row):
             return one
         if one.is_wider(row):
             return one
@@ -261,12 +242,9 @@ def words_of(row: Mapping[str, Any]) -> str:
 
 def _find(store: Store, finding: str) -> list[dict[Any, Any]]:
     """Return the finding with this ID, or those of this kind in the session judged last."""
-    table = store.findings()
+    table = stored_findings(store)
     if table.empty:
         raise InputError(store.url, "contains no finding; run `switchpoint gate` first")
-    if missing := [name for name in NEEDED if name not in table]:
-        raise InputError(store.url, f"contains no finding of the gate: none has a {missing[0]}")
-    table = table.dropna(subset=NEEDED)
     if finding in KINDS:
         newest = table["judged_utc"] == table["judged_utc"].max()
         rows = table[newest & (table["kind"] == finding) & table["fails"].astype(bool)]
@@ -285,22 +263,21 @@ def _find(store: Store, finding: str) -> list[dict[Any, Any]]:
     return [rows.iloc[-1].to_dict()]
 
 
-def _acceptance(row: Mapping[Any, Any]) -> Acceptance:
-    effect = row.get("effect", math.nan)
+def _acceptance(row: Mapping[str, Any]) -> Acceptance:
     return Acceptance(
-        str(row["finding_id"]),
-        str(row["kind"]),
-        _text(row.get("metric")),
-        str(row["session"]),
-        str(row["time_utc"]),
-        _text(row.get("since_utc")) or str(row["time_utc"]),
-        frozenset(map(identity_text, json.loads(row["curves"]))),
-        math.nan if _is_null(effect) else float(effect),
-        _text(row.get("accepted_by")),
-        _text(row.get("reason")),
+        row["finding_id"],
+        row["kind"],
+        _text(row["metric"]),
+        row["session"],
+        row["time_utc"],
+        _text(row["since_utc"]) or row["time_utc"],
+        frozenset(map(identity_text, row["curves"])),
+        row["effect"],
+        _text(row["accepted_by"]),
+        _text(row["reason"]),
         str(row["accepted_utc"]),
-        _text(row.get("accepted_until")),
-        json.loads(_text(row.get("shared")) or "{}"),
+        _text(row["accepted_until"]),
+        row["shared"],
     )
 
 

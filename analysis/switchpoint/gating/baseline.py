@@ -28,33 +28,27 @@ from switchpoint.tables.sweeps import Floats, Indices
 DISTURBED = 4.0
 _OFTEN_DISTURBED = 0.07
 
-#: So many newest sessions are compared together, by the mean of their middle half.
+#: So many newest sessions are compared together with at least as many, by the mean of their middle
+#: half.
 _WINDOWS = (1, 3, 7)
-_FEWEST_BEFORE = 4
 
 #: Whatever is off by this share of a change shows it: the current session what several of the
-#: newest show, its launches (but for one of three) what the session shows, a curve what its group
-#: does, and a size what it differs from the others by.
+#: newest show, most of its launches what the session shows, a curve what its group does, and a size
+#: what it differs from the others by.
 SHOWS = 0.5
-_LAUNCHES_BELOW = 0.34
-
-#: A launch of the baseline shows an effect if it is off by this share of it.
-_SHOWN = 0.8
 
 #: What is more probable than this is no change in any case.
 _RARE = 0.05
 
-#: Variance over that of a mean, of normal values: of a median, and of the mean of the middle half.
-#: And the variance of the latter for 1 to 7 normal values of variance 1.
+#: Variance over that of a mean, of normal values: of a median, and of the mean of the middle half,
+#: which is at most this for any number of values.
 MEDIAN_VARIANCE = math.pi / 2
-_LEVEL_VARIANCE = 1.17
-_OF_FEW = np.array([1.0, 0.5, 0.448, 0.298, 0.227, 0.185, 0.174])
+_MIDMEAN_VARIANCE = 1.35
 
 #: Before there is a baseline: the relative scatter from session to session, and how many degrees of
-#: freedom this counts. Similar series count at most so many.
+#: freedom this counts.
 USUAL_SCATTER = 0.03
 _USUAL_FREEDOM = 6.0
-_MOST_PRIOR = 30.0
 
 #: Fewer similar series do not show how much their variances differ.
 _FEWEST_ALIKE = 5
@@ -98,10 +92,6 @@ class TestResult:
         half = special.stdtrit(self.freedom, 0.975) * self.error
         return self.effect - half, self.effect + half
 
-    def least_significant(self, p: float) -> Floats:
-        """Return the smallest effects whose probability by chance is at most `p`."""
-        return np.asarray(-special.stdtrit(self.freedom, p / 2) * self.error)
-
 
 def visible(scatter: float, sessions: int, p: float) -> float:
     """Return the smallest effect that is found with a probability by chance of at most `p`.
@@ -115,15 +105,8 @@ def visible(scatter: float, sessions: int, p: float) -> float:
     p
         The current session alone is tested.
     """
-    error = scatter * math.sqrt(1 + min(_LEVEL_VARIANCE / sessions, 1.0))
+    error = scatter * math.sqrt(1 + min(_MIDMEAN_VARIANCE / sessions, 1.0))
     return -float(special.stdtrit(_USUAL_FREEDOM + sessions - 1, p / 2)) * error
-
-
-def deviates(t: Floats, freedom: Floats) -> Floats:
-    """Convert values of Student's t to normal deviates of the same probability."""
-    return np.asarray(
-        -np.sign(t) * special.ndtri(np.maximum(special.stdtr(freedom, -np.abs(t)), 1e-300))
-    )
 
 
 @dataclass(frozen=True)
@@ -178,7 +161,7 @@ def compare(series: Series, usual: Floats | float = USUAL_SCATTER) -> TestResult
         Scatter from session to session before there is a baseline, of all series or of each.
     """
     sessions = series.values.shape[1]
-    windows = [window for window in _WINDOWS if window == 1 or sessions >= window + _FEWEST_BEFORE]
+    windows = [window for window in _WINDOWS if sessions >= 2 * window]
     tests = [_compare(series, window, usual) for window in windows]
     p = np.stack([one.p for one in tests])
     best = p.argmin(axis=0)
@@ -206,20 +189,19 @@ def _compare(series: Series, window: int, usual: Floats | float) -> TestResult:
     within = np.nan_to_num(series.launches.variance)
     prior, worth = _prior(variance, number, within, series, usual)
     freedom = np.maximum(number - 1, 0)
-    own = np.where(freedom > 0, np.nan_to_num(variance) * freedom, 0.0)
-    moderated = np.maximum((prior * worth + own) / (worth + freedom), LEAST_SCATTER**2)
-    alike = correlation(past, centre, series.similar) if window > 1 else np.zeros(len(past))
+    squares = np.where(freedom > 0, np.nan_to_num(variance) * freedom, 0.0)
+    moderated = np.maximum((prior * worth + squares) / (worth + freedom), LEAST_SCATTER**2)
+    neighbours = correlation(past, centre, series.similar) if window > 1 else np.zeros(len(past))
     # Sessions that are like those before them say less together (a first-order autoregression).
-    dependent = (1 + alike) / (1 - alike)
-    of_level = np.minimum(_LEVEL_VARIANCE / np.maximum(number, 1) * dependent, 1.0)
+    dependent = _MIDMEAN_VARIANCE * (1 + neighbours) / (1 - neighbours)
+    of_level = np.minimum(dependent / np.maximum(number, 1), 1.0)
     fewer = _fewer_launches(within, series.launches.number)
 
     def error(sessions: Indices | int) -> Floats:
-        of_newest = np.minimum(_OF_FEW[sessions - 1] * dependent, 1.0)
+        of_newest = np.minimum(dependent / sessions, 1.0)
         return np.asarray(np.sqrt(moderated * (of_newest + of_level) + fewer / sessions))
 
-    complete = np.isfinite(newest).all(axis=1)
-    complete &= number >= (1 if window == 1 else _FEWEST_BEFORE)
+    complete = np.isfinite(newest).all(axis=1) & (number >= window)
     effect = np.where(complete, row_midmeans(newest) - centre, np.nan)
     test = TestResult(
         centre, effect, np.sqrt(moderated), error(window), worth + freedom, np.ones(len(past))
@@ -229,8 +211,8 @@ def _compare(series: Series, window: int, usual: Floats | float) -> TestResult:
     rare = np.flatnonzero(p <= _RARE)
     p[rare] = np.maximum(p[rare], _of_slow_launches(series, test, window, rare))
     since = _showing(newest - centre[:, None], effect)
-    own = np.where(np.arange(window) >= window - since[:, None], newest, np.nan)
-    return replace(test, effect=row_midmeans(own) - centre, error=error(since), p=p)
+    showing = np.where(np.arange(window) >= window - since[:, None], newest, np.nan)
+    return replace(test, effect=row_midmeans(showing) - centre, error=error(since), p=p)
 
 
 def _showing(off: Floats, effect: Floats) -> Indices:
@@ -244,16 +226,13 @@ def _showing(off: Floats, effect: Floats) -> Indices:
 
 
 def _shown(series: Series, test: TestResult) -> npt.NDArray[np.bool_]:
-    """Return whether the current session and its launches show half of an effect."""
+    """Return whether the lower middle one of the current launches shows half of an effect."""
     sign = np.where(test.effect < 0, -1.0, 1.0)
-    current = sign[:, None] * (series.launches.each[:, -1] - test.centre[:, None])
-    number = np.isfinite(current).sum(axis=1)
-    ordered = np.sort(np.where(np.isfinite(current), current, np.inf), axis=1)
-    below = np.minimum((_LAUNCHES_BELOW * number).astype(int), max(current.shape[1] - 1, 0))
-    least = np.take_along_axis(ordered, below[:, None], axis=1)[:, 0]
-    whole = sign * (series.values[:, -1] - test.centre)
-    with np.errstate(invalid="ignore"):
-        return np.asarray(np.minimum(whole, least) >= SHOWS * np.abs(test.effect))
+    off = sign[:, None] * (series.launches.each[:, -1] - test.centre[:, None])
+    number = np.isfinite(off).sum(axis=1)
+    ordered = np.sort(off, axis=1)  # NaN is last
+    middle = np.take_along_axis(ordered, np.maximum(number - 1, 0)[:, None] // 2, axis=1)[:, 0]
+    return np.asarray(middle >= SHOWS * np.abs(test.effect))
 
 
 def _of_slow_launches(series: Series, test: TestResult, window: int, rows: Indices) -> Floats:
@@ -266,7 +245,7 @@ def _of_slow_launches(series: Series, test: TestResult, window: int, rows: Indic
     if not len(rows):
         return np.zeros(0)
     sign = np.where(test.effect < 0, -1.0, 1.0)
-    least = _SHOWN * np.abs(test.effect)
+    least = SHOWS * np.abs(test.effect)
     usual = series.normal[:, :-window, None]
     off = np.where(usual, series.launches.each[:, :-window] - test.centre[:, None, None], np.nan)
     each = series.launches.each[rows, -window:].reshape(len(rows), -1)
@@ -275,8 +254,8 @@ def _of_slow_launches(series: Series, test: TestResult, window: int, rows: Indic
     shown = (np.nan_to_num(newest, nan=-np.inf) >= least[rows, None]).sum(axis=1)
     share = np.array([_share(sign[row] * off[row], least[[row]])[0] for row in rows])
     for one in np.unique(series.similar[rows]):
-        alike = np.flatnonzero(series.similar == one)
-        relative = off[alike] / test.scatter[alike, None, None]
+        members = np.flatnonzero(series.similar == one)
+        relative = off[members] / test.scatter[members, None, None]
         for way in (-1.0, 1.0):
             which = np.flatnonzero((series.similar[rows] == one) & (sign[rows] == way))
             if len(which):
@@ -344,28 +323,29 @@ def _prior(
         if seen.sum() < _FEWEST_ALIKE:
             continue
         freedom = float(np.median(number[seen])) - 1
-        middle, own = _pooled(variance[seen], number[seen] - 1.0)
         # The sessions of similar series are the same ones, so few of many series are few.
+        most = _USUAL_FREEDOM + freedom
+        middle, pooled_worth = _pooled(variance[seen], number[seen] - 1.0, most)
         # Variances differ by factors: of their arithmetic mean, the larger one would be all.
-        weight = freedom / (_USUAL_FREEDOM + freedom)
+        weight = freedom / most
         prior[here] = guess ** (1 - weight) * middle**weight
-        worth[here] = np.clip(own, _USUAL_FREEDOM / 2, min(_USUAL_FREEDOM + freedom, _MOST_PRIOR))
+        worth[here] = max(pooled_worth, _USUAL_FREEDOM / 2)
     return prior, worth
 
 
-def _pooled(variance: Floats, freedom: Floats) -> tuple[float, float]:
+def _pooled(variance: Floats, freedom: Floats, most: float) -> tuple[float, float]:
     """Return the typical variance of similar series, and how many degrees of freedom it is worth.
 
     If the series' variances differ by no more than chance, one is as good as the other, and the
-    typical one is worth a lot.
+    typical one is worth the most.
     """
     logs = np.log(variance) - np.log(special.chdtri(freedom, 0.5) / freedom)
     spread = float(np.median(np.abs(logs - np.median(logs))) / special.ndtri(0.75)) ** 2
     rest = spread - float(special.polygamma(1, np.median(freedom) / 2))
-    worths = np.linspace(1, _MOST_PRIOR, 100)
+    worths = np.linspace(1, most, 100)
     worth = float(worths[np.searchsorted(-special.polygamma(1, worths / 2), -rest).clip(0, 99)])
     middle = float(np.median(logs))
-    if worth < _MOST_PRIOR:
+    if worth < most:
         middle += float(np.log(special.chdtri(worth, 0.5) / worth))
     return math.exp(middle), worth
 

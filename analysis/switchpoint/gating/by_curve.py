@@ -5,7 +5,7 @@ Curves are worked on in parts, which needs little memory, and the parts are spre
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, fields, replace
 
 import numpy as np
@@ -17,7 +17,7 @@ from switchpoint.gating.parameters import Parameters, parameters_of
 from switchpoint.gating.points import Points
 from switchpoint.gating.shapes import Shapes, shapes_of
 from switchpoint.gating.switches import MovedSwitch, moved_switches
-from switchpoint.tables.sweeps import Floats, Indices
+from switchpoint.tables.sweeps import Floats
 
 #: The number of points that are worked on at once, and the number of parts from which processes
 #: are started.
@@ -41,8 +41,6 @@ class ByCurve:
         a logarithm.
     rest : LaunchesBySession
         How much slower each place of the shapes was than its parameters explain, as a logarithm.
-    searched : array of int
-        The curves whose boundaries were searched now.
     """
 
     shapes: Shapes
@@ -50,33 +48,17 @@ class ByCurve:
     parameters: Parameters
     slower: Floats
     rest: LaunchesBySession
-    searched: Indices
 
 
-def by_curve(points: Points, known: Mapping[int, Sequence[int]] | None = None) -> ByCurve:
-    """Compare every curve with its own baseline.
-
-    Parameters
-    ----------
-    points
-        Of all sessions.
-    known : dict, optional
-        The first size of each segment of curves whose boundaries need not be searched.
-    """
-    known = known or {}
+def by_curve(points: Points) -> ByCurve:
+    """Compare every curve with its own baseline; `points` are of all sessions."""
     parts = points.parts(_POINTS_AT_ONCE)
     with workers(worthwhile=len(parts) >= _WORTH_A_POOL) as apply:
-        return _joined(apply(_by_curve, ((part, _of(part, known)) for part in parts)))
+        return _joined(apply(_by_curve, parts))
 
 
-def _of(part: Points, known: Mapping[int, Sequence[int]]) -> dict[int, Sequence[int]]:
-    curves = np.unique(part.launches["curve"]).tolist()
-    return {curve: known[curve] for curve in curves if curve in known}
-
-
-def _by_curve(work: tuple[Points, dict[int, Sequence[int]]]) -> ByCurve:
-    points, known = work
-    shapes = shapes_of(points, known)
+def _by_curve(points: Points) -> ByCurve:
+    shapes = shapes_of(points)
     moved = moved_switches(points, shapes)
     across = np.isin(shapes.place, [place for one in moved for place in one.places])
     across &= points.session == points.sessions - 1
@@ -84,26 +66,24 @@ def _by_curve(work: tuple[Points, dict[int, Sequence[int]]]) -> ByCurve:
     slower = slower_by_place(points, shapes, across)
     rest = unexplained(slower, shapes, parameters)
     nowhere = np.zeros(0, dtype=np.intp)  # the points themselves are needed no longer
-    searched = np.setdiff1d(shapes.segment_curve, [*known])
     return ByCurve(
-        replace(shapes, place=nowhere), moved, parameters, slower.per_session[:, -1], rest, searched
+        replace(shapes, place=nowhere), moved, parameters, slower.per_session[:, -1], rest
     )
 
 
 def _joined(parts: Iterable[ByCurve]) -> ByCurve:
     """Join parts, whose segments and places are numbered from 0 in each."""
-    shapes, moved, parameters, slower, rest, searched = [], [], [], [], [], []
+    shapes, moved, parameters, slower, rest = [], [], [], [], []
     segments = places = 0
     for part in parts:
-        own = part.shapes
-        shapes.append(replace(own, segment=own.segment + segments))
+        of_part = part.shapes
+        shapes.append(replace(of_part, segment=of_part.segment + segments))
         moved += [replace(one, places=one.places + places) for one in part.moved]
         parameters.append(part.parameters.numbered_from(segments))
         slower.append(part.slower)
         rest.append(part.rest)
-        searched.append(part.searched)
-        segments += len(own.segment_curve)
-        places += len(own.size)
+        segments += len(of_part.segment_curve)
+        places += len(of_part.size)
     arrays = {
         field.name: np.concatenate([getattr(one, field.name) for one in shapes])
         for field in fields(Shapes)
@@ -114,5 +94,4 @@ def _joined(parts: Iterable[ByCurve]) -> ByCurve:
         Parameters.joined(parameters),
         np.concatenate(slower),
         LaunchesBySession.joined(rest),
-        np.concatenate(searched),
     )

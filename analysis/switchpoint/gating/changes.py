@@ -5,8 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import replace
-from itertools import compress
-from operator import not_
+from itertools import compress, filterfalse
 
 import numpy as np
 import pandas as pd
@@ -15,13 +14,13 @@ from switchpoint.gating.baseline import USUAL_SCATTER, Series, compare
 from switchpoint.gating.by_curve import ByCurve
 from switchpoint.gating.consequences import (
     causes_of,
-    explained,
+    follows_from,
     of_sizes,
     of_switches,
     words_of,
 )
 from switchpoint.gating.current import Current, Draft
-from switchpoint.gating.factors import groups_of, strata
+from switchpoint.gating.factors import groups_of, variance_groups
 from switchpoint.gating.levels import began, normal_sessions
 from switchpoint.gating.odd_sizes import odd_sizes
 from switchpoint.gating.parameters import (
@@ -30,11 +29,12 @@ from switchpoint.gating.parameters import (
     METRICS,
     NOISE,
     Parameters,
+    relative,
 )
 from switchpoint.gating.policy import Policy
 from switchpoint.gating.search import Change, Evidence, Search
 from switchpoint.gating.switches import ENOUGH_SESSIONS
-from switchpoint.gating.words import counted, effect_text, named, range_words, shared_by
+from switchpoint.gating.words import counted, effect_text, named, range_words, several, shared_by
 from switchpoint.tables.sweeps import Floats, Indices
 
 #: Before there is a baseline: the scatter of noise from session to session, as a logarithm.
@@ -50,7 +50,7 @@ _ENOUGH_SESSIONS = 5
 _ANY_CHANGE = 10.0
 
 
-def found(current: Current, curves: ByCurve | None, policy: Policy) -> Iterator[Draft]:
+def drafts(current: Current, curves: ByCurve | None, policy: Policy) -> Iterator[Draft]:
     """Compare the session's curves with those of the baseline sessions; None if there are none."""
     if curves is None:
         current.limits.append(
@@ -58,17 +58,14 @@ def found(current: Current, curves: ByCurve | None, policy: Policy) -> Iterator[
         )
         return
     parameters = curves.parameters
-    alike = strata(current.curves)
+    variance_group = variance_groups(current.curves)
     every = np.ones(curves.rest.per_session.shape, dtype=bool)
-    sizes = compare(Series(curves.rest, every, alike[curves.shapes.curve]))
+    sizes = compare(Series(curves.rest, every, variance_group[curves.shapes.curve]))
     beside = np.r_[[one.p for one in curves.moved], sizes.p]
-    evidence = _evidence(current, parameters, alike, beside, policy)
+    evidence = _evidence(current, parameters, variance_group, beside, policy)
     search = Search(evidence)
-    _say_limits(current, evidence, search.threshold)
-    current.power.extend(
-        row | {"least": abs(relative(row["metric"], row["least"]))}
-        for row in search.power(_POWER_SESSIONS)
-    )
+    _say_limits(current, search)
+    current.power.extend(search.power(_POWER_SESSIONS))
     for change in search.drifts():
         yield _draft(current, parameters, change, "slow_drift", [])
     changes = search.changes()
@@ -79,17 +76,21 @@ def found(current: Current, curves: ByCurve | None, policy: Policy) -> Iterator[
     if current.sessions.current < ENOUGH_SESSIONS:  # a switch that moved by one size looks the same
         odd = [one for one in odd if not one.beside_switch]
     for cause in causes_of(changes):
-        follows, belongs = explained(moved, odd, cause, curves)
-        clauses = words_of(current, [*compress(moved, follows)], [*compress(odd, belongs)])
+        follows = follows_from(cause)
+        clauses = words_of(current, [*filter(follows, moved)], [*filter(follows, odd)])
         yield from _of_parameters(current, cause, evidence, search, clauses)
-        moved = [*compress(moved, map(not_, follows))]
-        odd = [*compress(odd, map(not_, belongs))]
+        moved = [*filterfalse(follows, moved)]
+        odd = [*filterfalse(follows, odd)]
     yield from of_switches(current, curves.shapes, moved)
     yield from of_sizes(current, odd)
 
 
 def _evidence(
-    current: Current, parameters: Parameters, alike: Indices, beside: Floats, policy: Policy
+    current: Current,
+    parameters: Parameters,
+    variance_group: Indices,
+    beside: Floats,
+    policy: Policy,
 ) -> Evidence:
     """Compare the parameters of all curves with their baselines."""
     metric = parameters.table["metric"].to_numpy()
@@ -98,7 +99,7 @@ def _evidence(
     series = Series(
         parameters.launches,
         normal_sessions(parameters.per_session, policy.settled_after_sessions),
-        alike[parameters.table["curve"]] * len(METRICS) + kind,
+        variance_group[parameters.table["curve"]] * len(METRICS) + kind,
     )
     return Evidence(
         parameters,
@@ -122,32 +123,28 @@ def _least_effects(policy: Policy) -> dict[str, float]:
     }
 
 
-def _say_limits(current: Current, evidence: Evidence, threshold: float) -> None:
-    """Say how little a short baseline can tell."""
-    if current.sessions.current >= _ENOUGH_SESSIONS:
+def _say_limits(current: Current, search: Search) -> None:
+    """Say how little a short baseline can tell: the limits that `--power` prints."""
+    sessions = current.sessions.current
+    if sessions >= _ENOUGH_SESSIONS:
         return
-    number = counted(current.sessions.current, "baseline session")
-    metric = evidence.parameters.table["metric"].to_numpy()
-    smallest = evidence.test.least_significant(threshold)
-    for name in (LATENCY, BANDWIDTH):
-        visible = smallest[(metric == name) & np.isfinite(evidence.test.effect)]
-        if len(visible):
-            least = math.expm1(float(np.median(visible)))
-            limit = (
-                f"a change of {name} by less than {100 * least:.0f} % in one curve is not found"
+    number = counted(sessions, "baseline session")
+    for limit in search.power([sessions]):
+        if limit["of"] != "curve":
+            continue
+        metric, least = limit["metric"], limit["least"]
+        current.limits.append(
+            f"only {number}: "
+            + (
+                f"a change of {metric} by less than {100 * least:.0f} % in one curve is not found"
                 if least < _ANY_CHANGE
-                else f"this machine is too unsteady to find a change of {name} in one curve"
+                else f"this machine is too unsteady to find a change of {metric} in one curve"
             )
-            current.limits.append(f"only {number}: {limit}")
-    if current.sessions.current < ENOUGH_SESSIONS:
+        )
+    if sessions < ENOUGH_SESSIONS:
         current.limits.append(
             f"only {number}: a switch that moves by one size may be chance, and is not reported"
         )
-
-
-def relative(metric: str, logarithm: float) -> float:
-    """Return the relative change of a metric from the logarithm of the change of time."""
-    return math.expm1(-logarithm if metric == BANDWIDTH else logarithm)
 
 
 def _of_parameters(
@@ -191,14 +188,13 @@ def _draft(
     current: Current, parameters: Parameters, change: Change, kind: str, clauses: list[str]
 ) -> Draft:
     shared = shared_by(current.curves, change.curves, change.node)
-    bounds = sorted(relative(change.metric, value) for value in (change.low, change.high))
+    low, high = sorted(relative(change.metric, value) for value in (change.low, change.high))
     first, last, smallest, largest = _sizes(parameters, change)
     effect = relative(change.metric, change.effect)
     where = "" if change.metric == NOISE else range_words(first, last, smallest, largest)
-    number = "" if len(change.curves) == 1 else f" ({counted(len(change.curves), 'curve')})"
     sentence = (
         f"{change.metric} of {named(current.curves, change.curves, shared)}{where}"
-        f" {effect_text(effect, bounds[0], bounds[1])}{number}"
+        f" {effect_text(effect, low, high)}{several(change.curves)}"
     )
     if kind == "slow_drift":
         sentence += f", little by little over {counted(len(change.series), 'session')}"
@@ -212,8 +208,8 @@ def _draft(
         first,
         last,
         effect,
-        bounds[0],
-        bounds[1],
+        low,
+        high,
         () if kind == "slow_drift" else began(change.series, current.sessions.starts_utc),
     )
 

@@ -15,8 +15,8 @@ import pandas as pd
 from switchpoint.records.terms import run_terms, variable_terms
 from switchpoint.tables.columns import lasting_labels
 
-#: Runs of these columns measured the same.
-ALIKE = ["site", "partition", "environ", "kernel", "placement"]
+#: Runs with equal columns and lasting labels measured the same.
+_ALIKE = ["site", "partition", "environ", "kernel", "placement"]
 
 #: The fact that tells which hosts a run used.
 _HOSTS = "hosts"
@@ -46,10 +46,10 @@ def facts_of_runs(runs: pd.DataFrame) -> dict[str, Mapping[str, str]]:
         if values and not known:
             known |= variable_terms(values)
         hosts = ", ".join(sorted({str(rank["host"]) for rank in header["ranks"]}))
-        own = run_terms(header, json.loads(end) if isinstance(end, str) else None)
-        key = (id(known), hosts, *own.items())
+        terms = run_terms(header, json.loads(end) if isinstance(end, str) else None)
+        key = (id(known), hosts, *terms.items())
         if key not in once:
-            once[key] = own | {_HOSTS: hosts} | known
+            once[key] = terms | {_HOSTS: hosts} | known
         found[str(run_id)] = once[key]
     return found
 
@@ -73,29 +73,30 @@ def differences(
     earlier: dict[tuple[Any, ...], list[Mapping[str, str]]] = {}
     for run in before.to_dict("records"):
         if run["run_id"] in facts:
-            earlier.setdefault(_measured(run), []).append(facts[run["run_id"]])
+            earlier.setdefault(measured(run), []).append(facts[run["run_id"]])
     found = {}
     compared: dict[tuple[int, ...], dict[str, tuple[str, str]]] = {}
     for run in current.to_dict("records"):
-        own, others = facts.get(run["run_id"]), earlier.get(_measured(run))
-        if own is not None and others:
+        now, others = facts.get(run["run_id"]), earlier.get(measured(run))
+        if now is not None and others:
             # Runs with the same facts are one object, see `facts_of_runs`.
-            key = (id(own), *sorted({id(other) for other in others}))
+            key = (id(now), *sorted({id(other) for other in others}))
             if key not in compared:
-                compared[key] = dict(_changed(own, others))
+                compared[key] = dict(_changed(now, others))
             found[str(run["run_id"])] = compared[key]
     return found
 
 
-def _measured(run: Mapping[Any, Any]) -> tuple[Any, ...]:
-    return (*(run.get(name) for name in ALIKE), lasting_labels(run.get("labels")))
+def measured(run: Mapping[Any, Any]) -> tuple[Any, ...]:
+    """Return what a run measured; equal for runs that can be compared."""
+    return (*(run.get(name) for name in _ALIKE), lasting_labels(run.get("labels")))
 
 
 def _changed(
-    own: Mapping[str, str], others: list[Mapping[str, str]]
+    current: Mapping[str, str], others: list[Mapping[str, str]]
 ) -> Iterator[tuple[str, tuple[str, str]]]:
-    for name in dict.fromkeys([*own, *(name for other in others for name in other)]):
-        now = own.get(name, "not set")
+    for name in dict.fromkeys([*current, *(name for other in others for name in other)]):
+        now = current.get(name, "not set")
         before = {other.get(name, "not set") for other in others}
         if now not in before:
             yield name, (min(before), now)
@@ -120,8 +121,8 @@ def ranked(
     """
     inside = Counter[tuple[str, str, str]]()
     outside = Counter[tuple[str, str, str]]()
-    own = sum(run in affected for run in changed)
-    rest = len(changed) - own
+    number = sum(run in affected for run in changed)
+    rest = len(changed) - number
     for run, facts in changed.items():
         counts = inside if run in affected else outside
         counts.update((name, *values) for name, values in facts.items())
@@ -130,7 +131,7 @@ def ranked(
             "fact": name,
             "before": before,
             "now": now,
-            "of_changed": count / own,
+            "of_changed": count / number,
             "of_unchanged": outside[name, before, now] / rest if rest else 0.0,
         }
         for (name, before, now), count in inside.items()

@@ -8,35 +8,31 @@ own: they belong in the finding of the change.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
-from typing import TypeVar
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import numpy as np
 
-from switchpoint.gating.by_curve import ByCurve
 from switchpoint.gating.current import Current, Draft
-from switchpoint.gating.factors import alike, first_fit
+from switchpoint.gating.factors import first_fit, of_same_sizes
 from switchpoint.gating.odd_sizes import OddSizes
 from switchpoint.gating.parameters import NOISE
 from switchpoint.gating.search import Change
 from switchpoint.gating.shapes import Shapes
 from switchpoint.gating.switches import MovedSwitch
-from switchpoint.gating.words import counted, effect_text, named, range_words, shared_by
-from switchpoint.tables.sweeps import Floats, Indices
+from switchpoint.gating.words import counted, effect_text, named, range_words, several, shared_by
+from switchpoint.tables.sweeps import Indices
 from switchpoint.tables.units import size_text
 
 #: A sentence that lists more than this many consequences of a change is not read.
 _MOST_CLAUSES = 3
 
-_Found = TypeVar("_Found", MovedSwitch, OddSizes)
-
 
 def words_of(current: Current, moved: list[MovedSwitch], odd: list[OddSizes]) -> list[str]:
     """Write what follows from a change of latency or bandwidth, a clause each."""
     clauses = [_where_moved(current, same) for same in _moved_together(moved)]
-    largest = sorted(_odd_together(odd), key=lambda same: -abs(_typical(same).effect))
+    largest = sorted(_odd_together(odd), key=lambda same: -abs(math.log1p(_effect(same)[0])))
     clauses += (
-        f"{_where_odd(current, same)} {100 * math.expm1(_typical(same).effect):+.0f} % beyond that"
+        f"{_where_odd(current, same)} {100 * _effect(same)[0]:+.0f} % beyond that"
         for same in largest
     )
     if len(clauses) > _MOST_CLAUSES:
@@ -47,70 +43,55 @@ def words_of(current: Current, moved: list[MovedSwitch], odd: list[OddSizes]) ->
 def of_switches(current: Current, shapes: Shapes, moved: list[MovedSwitch]) -> Iterator[Draft]:
     """Yield a finding for all curves whose switch moved from the same place to the same place."""
     for same in _moved_together(moved):
-        curves = _curves_of(same)
-        typical = _typical(same)
-        number = "" if len(curves) == 1 else f" ({counted(len(curves), 'curve')})"
-        effect = math.expm1(typical.effect)
         sizes = [int(size) for one in same for size in shapes.size[one.places]]
-        between = range_words(min(sizes), max(sizes), 0, 2 * max(sizes) + 1)
-        yield Draft(
-            "moved_switch",
-            "switch",
-            f"{_where_moved(current, same)}{number}; time{between} {100 * effect:+.0f} %",
-            curves,
-            _from_to(same),
-            shared_by(current.curves, curves),
-            min(sizes),
-            max(sizes),
-            effect,
-            math.expm1(typical.low),
-            math.expm1(typical.high),
+        first, last = min(sizes), max(sizes)
+        between = range_words(first, last, 0, 2 * last + 1)
+        sentence = (
+            f"{_where_moved(current, same)}{several(_curves_of(same))};"
+            f" time{between} {100 * _effect(same)[0]:+.0f} %"
         )
+        yield _draft(same, "moved_switch", "switch", sentence, _from_to(same), (first, last))
 
 
 def of_sizes(current: Current, odd: list[OddSizes]) -> Iterator[Draft]:
     """Yield a finding for all curves in which the same sizes changed in the same direction."""
     for same in _odd_together(odd):
-        curves = _curves_of(same)
-        typical = _typical(same)
-        first, last = _range(same)
-        effect, low, high = (
-            math.expm1(value) for value in (typical.effect, typical.low, typical.high)
+        effect = _effect(same)
+        sentence = (
+            f"{_where_odd(current, same)} {effect_text(*effect)}{several(_curves_of(same))},"
+            " beyond what latency and bandwidth explain"
         )
-        number = "" if len(curves) == 1 else f" ({counted(len(curves), 'curve')})"
-        yield Draft(
-            "regression" if effect > 0 else "improvement",
-            "time",
-            f"{_where_odd(current, same)} {effect_text(effect, low, high)}{number},"
-            " beyond what latency and bandwidth explain",
-            curves,
-            (first, last),
-            shared_by(current.curves, curves),
-            first,
-            last,
-            effect,
-            low,
-            high,
-        )
+        kind = "regression" if effect[0] > 0 else "improvement"
+        yield _draft(same, kind, "time", sentence, _range(same), _range(same))
+
+
+def _draft(
+    same: Sequence[MovedSwitch | OddSizes],
+    kind: str,
+    metric: str,
+    sentence: str,
+    key: tuple[int, int],
+    sizes: tuple[int, int],
+) -> Draft:
+    return Draft(kind, metric, sentence, _curves_of(same), key, {}, *sizes, *_effect(same))
 
 
 def _moved_together(moved: Sequence[MovedSwitch]) -> list[list[MovedSwitch]]:
     """Group switches that moved from about the same place to about the same place."""
-    return alike(moved, lambda one: (one.first_after, one.new_first_after))
+    return of_same_sizes(moved, lambda one: (one.first_after, one.new_first_after))
 
 
 def _odd_together(odd: Sequence[OddSizes]) -> list[list[OddSizes]]:
     """Group about the same sizes that changed in the same direction."""
-    return alike(odd, lambda one: (one.first_size, one.last_size))
+    return of_same_sizes(odd, lambda one: (one.first_size, one.last_size))
 
 
 def _where_moved(current: Current, same: Sequence[MovedSwitch]) -> str:
     """Write which switch moved from where to where."""
     curves = _curves_of(same)
     before, after = _from_to(same)
-    to = f"to {size_text(after)}" if after else "beyond the measured sizes"
     whose = named(current.curves, curves, shared_by(current.curves, curves))
-    return f"the switch of {whose} moved from {size_text(before)} {to}"
+    return f"the switch of {whose} moved from {size_text(before)} to {size_text(after)}"
 
 
 def _where_odd(current: Current, same: Sequence[OddSizes]) -> str:
@@ -136,9 +117,10 @@ def _curves_of(same: Sequence[MovedSwitch | OddSizes]) -> Indices:
     return np.unique([one.curve for one in same])
 
 
-def _typical(same: Sequence[_Found]) -> _Found:
-    """Return the one with the median effect."""
-    return sorted(same, key=lambda one: one.effect)[len(same) // 2]
+def _effect(same: Sequence[MovedSwitch | OddSizes]) -> tuple[float, float, float]:
+    """Return the relative effect of the one with the median effect, with its interval."""
+    typical = sorted(same, key=lambda one: one.effect)[len(same) // 2]
+    return math.expm1(typical.effect), math.expm1(typical.low), math.expm1(typical.high)
 
 
 def _most_common(values: list[int]) -> int:
@@ -152,75 +134,26 @@ def causes_of(changes: Iterable[Change]) -> list[list[Change]]:
     curves only, or in some by more than in others, and the other in all of them by more, it is the
     same change.
     """
-
-    def belongs(group: list[Change], change: Change) -> bool:
-        return not any(_overlap(one, change) for one in group) and _explains(group[0], change)
-
-    return first_fit(sorted(changes, key=lambda one: (-len(one.curves), one.p)), belongs)
-
-
-def _overlap(one: Change, other: Change) -> bool:
-    """Return whether both are changes of one metric of one curve."""
-    return one.metric == other.metric and bool(np.isin(one.curves, other.curves).any())
+    largest_first = sorted(changes, key=lambda one: (-len(one.curves), one.p))
+    return first_fit(largest_first, lambda group, change: _explains(group[0], change))
 
 
 def _explains(main: Change, change: Change) -> bool:
-    if NOISE in (main.metric, change.metric) or (main.effect > 0) != (change.effect > 0):
+    if NOISE in (main.metric, change.metric) or main.metric == change.metric:
         return False
-    if np.array_equal(main.curves, change.curves):
-        return True
-    larger = abs(main.effect) >= abs(change.effect)
-    return larger and bool(np.isin(change.curves, main.curves).all())
+    share = change.effect / main.effect
+    inside = bool(np.isin(change.curves, main.curves).all())
+    return inside and share > 0 and (share <= 1 or len(change.curves) == len(main.curves))
 
 
-def explained(
-    moved: Sequence[MovedSwitch], odd: Sequence[OddSizes], cause: Sequence[Change], curves: ByCurve
-) -> tuple[list[bool], list[bool]]:
-    """Return of each moved switch and odd size whether a cause explains it.
+def follows_from(cause: Sequence[Change]) -> Callable[[MovedSwitch | OddSizes], bool]:
+    """Return what says whether a moved switch or an odd size follows from changes of one finding.
 
-    A segment whose line changed predicts times of its own sizes, and of those in the segments
-    beside it: a slower link limits from a smaller size on. A line is known up to its own change,
-    so it explains up to twice that. What lies between the baseline and the largest of these times
-    follows from the cause.
-
-    Parameters
-    ----------
-    moved, odd
-        What no other cause explains.
-    cause
-        Changes that are one finding.
-    curves
-        Shapes, parameters, and how much slower each size is now.
+    Whatever else changed in the same direction in the same curves does.
     """
-    shapes, way = curves.shapes, 1.0 if cause[0].effect > 0 else -1.0
-    reach = np.full(len(shapes.size), -np.inf)
-    if cause[0].metric != NOISE:
-        rows = np.concatenate([change.rows for change in cause])
-        segments = np.unique(curves.parameters.table["segment"].to_numpy()[rows])
-        levels = curves.parameters.by_segment(len(shapes.segment_curve))
-        for segment in segments.tolist():
-            changes = [level[segment, -1] for level in levels if np.isfinite(level[segment, -1])]
-            around = _around(shapes, segment)
-            line = shapes.latency_us[segment] * np.exp(changes[0])
-            line = line + shapes.per_byte_us[segment] * np.exp(changes[-1]) * shapes.size[around]
-            twice = 2 * max(way * change for change in changes)
-            predicted = np.maximum(way * (np.log(line) - shapes.log_time[around]), twice)
-            reach[around] = np.maximum(reach[around], predicted)
+    curves = {int(curve) for change in cause for curve in change.curves if change.metric != NOISE}
 
-    def follows(one: MovedSwitch | OddSizes, now: Floats | float) -> bool:
-        return way * one.effect > 0 and bool(np.mean(way * now) <= np.mean(reach[one.places]))
+    def follows(one: MovedSwitch | OddSizes) -> bool:
+        return one.curve in curves and (one.effect > 0) == (cause[0].effect > 0)
 
-    return (
-        [follows(one, one.effect) for one in moved],
-        [follows(one, curves.slower[one.places]) for one in odd],
-    )
-
-
-def _around(shapes: Shapes, segment: int) -> slice:
-    """Return the places of a segment and of those beside it in its curve."""
-    curve = shapes.segment_curve
-    low, high = (
-        beside if 0 <= beside < len(curve) and curve[beside] == curve[segment] else segment
-        for beside in (segment - 1, segment + 1)
-    )
-    return slice(*np.searchsorted(shapes.segment, [low, high + 1]).tolist())
+    return follows

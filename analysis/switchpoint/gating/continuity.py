@@ -7,14 +7,14 @@ the level of the baseline is reported in the session in which it does.
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from switchpoint.gating.accepted import NEEDED, identity_text
+from switchpoint.gating.accepted import identity_text
 from switchpoint.gating.kinds import ACCEPTED, CHANGES
+from switchpoint.gating.stored_findings import decoded, stored_findings
 from switchpoint.gating.words import counted, finding_id
 from switchpoint.store.store import Store
 
@@ -27,9 +27,6 @@ _NEWEST = 2
 #: Metrics of which one may be named for the other: a slower link is both at some sizes.
 _TIMES = frozenset({"latency", "bandwidth", "time"})
 
-#: What is read of a finding besides what each of them has.
-_READ = ("time_utc", "metric", "effect", "shared", "state")
-
 #: What a change keeps.
 _KEPT = ("finding_id", "kind", "since_utc", "since_low_utc", "since_high_utc")
 
@@ -41,7 +38,7 @@ class Reported:
     Attributes
     ----------
     row : dict
-        `GATE_COLUMNS` as the store keeps them.
+        Of `GATE_COLUMNS`, and `accepted`: whether anybody accepted it.
     curves : frozenset of str
         The identities of its curves; of a single value, what identifies it.
     """
@@ -57,24 +54,17 @@ class Reported:
 
 def reported(store: Store, before_utc: str) -> list[Reported]:
     """Return the changes that gates reported of sessions before a time, newest session first."""
-    table = store.findings()
-    if table.empty or not {*NEEDED, *_READ} <= {*table}:
-        return []
-    table = table[table["kind"].isin(CHANGES)].dropna(subset=[*NEEDED, "time_utc"])
-    table = table[table["time_utc"].astype(str) < before_utc]
+    table = stored_findings(store)
+    table = table[table["kind"].isin(CHANGES) & (table["time_utc"].astype(str) < before_utc)]
     accepted = {*table.loc[table["state"] == ACCEPTED, "finding_id"]}
     table = table.drop_duplicates(["finding_id", "session"], keep="last")
-    found = []
-    for row in table.sort_values("time_utc", ascending=False).to_dict("records"):
-        try:
-            curves = _curves(json.loads(row["curves"]), json.loads(row["shared"]))
-            row["effect"] = float(row["effect"])
-        except (AttributeError, TypeError, ValueError):  # any program may add findings
-            continue
-        named = {str(name): value for name, value in row.items()}
-        named["accepted"] = row["finding_id"] in accepted
-        found.append(Reported(named, curves))
-    return found
+    return [
+        Reported(
+            row | {"accepted": row["finding_id"] in accepted},
+            _curves(row["curves"], row["shared"]),
+        )
+        for row in decoded(table.sort_values("time_utc", ascending=False))
+    ]
 
 
 def continued(
@@ -95,8 +85,8 @@ def continued(
     taken: set[str] = set()
     found = []
     for row in rows:
-        own = _curves(row["curves"], row["shared"])
-        same = [one for one in earlier if _is_same(row, own, one)] if row["kind"] in CHANGES else []
+        curves = _curves(row["curves"], row["shared"])
+        same = [one for one in earlier if row["kind"] in CHANGES and _is_same(row, curves, one)]
         fresh = [one.row for one in same if one.started in newest]
         before = next((kept for kept in fresh if kept["finding_id"] not in taken), None)
         if before is not None:
@@ -141,7 +131,7 @@ def _curves(curves: Sequence[Mapping[str, str]], shared: Mapping[str, str]) -> f
     return frozenset(map(identity_text, curves or [shared]))
 
 
-def _is_same(row: Mapping[str, Any], own: frozenset[str], one: Reported) -> bool:
+def _is_same(row: Mapping[str, Any], curves: frozenset[str], one: Reported) -> bool:
     """Whether an earlier finding has about the same curves, metric and direction."""
     metrics = {row["metric"], one.row["metric"]}
     if len(metrics) > 1 and not metrics <= _TIMES:
@@ -152,7 +142,7 @@ def _is_same(row: Mapping[str, Any], own: frozenset[str], one: Reported) -> bool
     ]
     if any(map(math.isnan, effects)) or (effects[0] > 0) != (effects[1] > 0):
         return False
-    return len(own & one.curves) >= _SAME_CURVES * max(len(own), len(one.curves))
+    return len(curves & one.curves) >= _SAME_CURVES * max(len(curves), len(one.curves))
 
 
 def _as_before(same: Sequence[Reported]) -> str:

@@ -99,6 +99,11 @@ class Current:
         return self.points.curves
 
     @functools.cached_property
+    def current_runs(self) -> pd.DataFrame:
+        """The runs of the current session."""
+        return self.sessions.runs_of(self.sessions.current)
+
+    @functools.cached_property
     def current_launches(self) -> pd.DataFrame:
         """The current session's launches of curves."""
         launches = self.points.launches
@@ -116,21 +121,22 @@ class Current:
         for curve, run_id in zip(
             self.current_launches["curve"], self.current_launches["run_id"], strict=True
         ):
-            own = nodes_of(self.facts.get(run_id, {}))
+            nodes = nodes_of(self.facts.get(run_id, {}))
             known = used[curve]
-            used[curve] = own if known is None else known & own
+            used[curve] = nodes if known is None else known & nodes
         return [frozenset() if nodes is None else nodes for nodes in used]
 
     @functools.cached_property
     def differences(self) -> dict[str, dict[str, tuple[str, str]]]:
         """What differs between the current session's runs and those of a session before."""
-        current = self.sessions.runs_of(self.sessions.current)
-        return differences(current, self.before, self.facts) if self.sessions.current else {}
+        if not self.sessions.current:
+            return {}
+        return differences(self.current_runs, self.before, self.facts)
 
     def runs_of_curves(self, curves: Indices) -> set[str]:
         """Return the current session's runs of some curves."""
-        own = self.current_launches[self.current_launches["curve"].isin(curves)]
-        return set(own["run_id"])
+        launches = self.current_launches[self.current_launches["curve"].isin(curves)]
+        return set(launches["run_id"])
 
     def described(self, draft: Draft) -> dict[str, Any]:
         """Return a finding as a row of `GATE_COLUMNS`, before anybody's acceptance counts."""

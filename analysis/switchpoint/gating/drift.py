@@ -2,100 +2,104 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
+from scipy import special
 
-from switchpoint.gating.baseline import MOST_CORRELATED, correlation, deviates
-from switchpoint.gating.levels import costs_before
+from switchpoint.gating.baseline import MOST_CORRELATED, correlation
+from switchpoint.gating.levels import split_costs
 from switchpoint.tables.sweeps import Floats, Indices
 
 #: Fewer sessions do not show a drift.
 FEWEST_SESSIONS = 10
 
-#: Slopes of more pairs of sessions are not needed.
-_MOST_SESSIONS = 120
 
+@dataclass(frozen=True)
+class Drift:
+    """By how much a series rose from its first to its last session.
 
-def drift(series: Floats, alike: float | None = None) -> tuple[float, float, float, float]:
-    """Return by how much a series rose from its first to its last session.
-
-    Theil and Sen's slope, with Mann and Kendall's test. Sessions next to each other are alike,
-    which would make chance look like a drift: the variance is multiplied for the autocorrelation of
-    the ranks around the slope (Hamed and Rao 1998, Journal of Hydrology 204, p. 182).
-
-    Parameters
+    Attributes
     ----------
-    series : array of float, shape (sessions,)
-        NaN where there is no value.
-    alike
-        The correlation of neighbouring sessions, if similar series tell it. The series' own
-        sessions do not tell it well, but count if they are even more alike.
-
-    Returns
-    -------
     rise, low, high : float
-        With its 95 % interval (Sen 1968); NaN with too few sessions.
-    z : float
-        The test's normal deviate.
+        With its 95 % interval.
+    p : float
+        The probability of such a rise by chance.
     """
-    there = np.flatnonzero(np.isfinite(series))[-_MOST_SESSIONS:]
-    count = len(there)
-    if count < FEWEST_SESSIONS:
-        return np.nan, np.nan, np.nan, 0.0
-    values, session = series[there], there.astype(float)
-    first, second = np.triu_indices(count, 1)
-    slopes = np.sort((values[second] - values[first]) / (session[second] - session[first]))
-    slope = float(np.median(slopes))
-    score = float(np.sign(values[second] - values[first]).sum())
-    inflation = _inflation(_own_correlations(values - slope * session), count)
-    if alike is not None:  # of ranks, from that of normal values
-        of_ranks = 6 / np.pi * np.arcsin(alike ** np.arange(1, count) / 2)
-        inflation = max(inflation, _inflation(of_ranks, count))
-    variance = _variance(count) * inflation
-    z = (score - np.sign(score)) / np.sqrt(variance)
-    half = 1.96 * np.sqrt(variance)
-    ranks = np.clip([(len(slopes) - half) / 2, (len(slopes) + half) / 2], 0, len(slopes) - 1)
-    low, high = slopes[np.round(ranks).astype(int)]
-    span = session[-1] - session[0]
-    if alike is None:  # the variance is not known well
-        z = deviates(np.array([z]), np.array([float(count - 2)]))[0]
-    return slope * span, float(low) * span, float(high) * span, float(z)
+
+    rise: float
+    low: float
+    high: float
+    p: float
 
 
-def is_gradual(series: Floats) -> bool:
-    """Whether a line fits a series better than two levels, by the distances of its sessions."""
-    there = np.flatnonzero(np.isfinite(series))[-_MOST_SESSIONS:]
-    if len(there) < FEWEST_SESSIONS:
-        return False
-    values, session = series[there], there.astype(float)
-    first, second = np.triu_indices(len(there), 1)
-    slope = np.median((values[second] - values[first]) / (session[second] - session[first]))
-    rest = values - slope * session
-    by_line = float(np.abs(rest - np.median(rest)).sum())
-    by_levels = costs_before(values)[:-1] + costs_before(values[::-1])[::-1][1:]
-    return by_line < float(by_levels.min())
+def drifts(series: Floats, group: Indices, rate: float) -> dict[int, Drift]:
+    """Find the series that rise little by little, and not from one level to another.
 
-
-def most_deviates(series: Floats) -> Floats:
-    """Return the normal deviates of Mann and Kendall's test as if sessions were independent.
-
-    That of `drift` is nearer to 0, but takes longer.
+    Mann and Kendall's test, and the slope of Theil and Sen with its interval (Sen 1968). Sessions
+    next to each other are alike, which would make chance look like a drift: the variance of the
+    test is that of correlated ranks (Hamed and Rao 1998, Journal of Hydrology 204, p. 182).
 
     Parameters
     ----------
     series : array of float, shape (series, sessions)
         NaN where there is no value.
+    group : array of int, shape (series,)
+        Series with the same number have the same correlation of neighbouring sessions.
+    rate
+        What is more probable by chance is left out.
+
+    Returns
+    -------
+    dict
+        By the row of the series.
     """
-    series = series[:, -_MOST_SESSIONS:]
-    score = np.zeros(len(series))
+    score, variance = _mann_kendall(series, correlation_beside_trend(series, group))
+    p = special.ndtr((1 - score) / np.sqrt(variance))  # only a rise counts
+    enough = np.isfinite(series).sum(axis=1) >= FEWEST_SESSIONS
+    found = {}
+    for row in np.flatnonzero(enough & (p <= rate)).tolist():
+        session, values, slopes = _slopes(series[row])
+        if _is_gradual(session, values, float(np.median(slopes))):
+            half = 1.96 * np.sqrt(variance[row])
+            ranks = (len(slopes) + np.array([-half, half])) / 2
+            places = np.clip(ranks, 0, len(slopes) - 1).round().astype(int)
+            changes = np.array([np.median(slopes), *slopes[places]]) * (session[-1] - session[0])
+            rise, low, high = changes.tolist()
+            found[row] = Drift(rise, low, high, float(p[row]))
+    return found
+
+
+def _slopes(series: Floats) -> tuple[Floats, Floats, Floats]:
+    """Return the sessions with a value, the values, and the sorted slopes of all pairs of them."""
+    session = np.flatnonzero(np.isfinite(series)).astype(float)
+    values = series[np.isfinite(series)]
+    first, second = np.triu_indices(len(session), 1)
+    slopes = (values[second] - values[first]) / (session[second] - session[first])
+    return session, values, np.sort(slopes)
+
+
+def _is_gradual(session: Floats, values: Floats, slope: float) -> bool:
+    """Whether a line fits a series better than two levels, by the distances of its sessions."""
+    rest = values - slope * session
+    by_line = float(np.abs(rest - np.median(rest)).sum())
+    return by_line < float(split_costs(values).min())
+
+
+def _mann_kendall(series: Floats, neighbours: Floats) -> tuple[Floats, Floats]:
+    """Return the score of each series, and its variance with this correlation of neighbours."""
+    count = np.maximum(np.isfinite(series).sum(axis=1), 3)
+    score, dependent = np.zeros(len(series)), np.zeros(len(series))
     for lag in range(1, series.shape[1]):
         score += np.nansum(np.sign(series[:, lag:] - series[:, :-lag]), axis=1)
-    count = np.isfinite(series).sum(axis=1)
-    return np.where(count >= FEWEST_SESSIONS, score / np.sqrt(_variance(np.maximum(count, 2))), 0.0)
+        of_ranks = 6 / np.pi * np.arcsin(neighbours**lag / 2)  # from that of normal values
+        left = np.maximum(count - lag, 0)
+        dependent += left * (left - 1) * (left - 2) * of_ranks
+    independent = count * (count - 1) * (2 * count + 5) / 18
+    return score, independent * (1 + 2 * dependent / (count * (count - 1) * (count - 2)))
 
 
-def correlation_beside_trend(series: Floats, stratum: Indices) -> Floats:
+def correlation_beside_trend(series: Floats, group: Indices) -> Floats:
     """Return the correlation of each series' neighbouring sessions beside its straight line.
 
     Without the bias of a fitted line (Shaman and Stine 1988, Journal of the American Statistical
@@ -105,7 +109,7 @@ def correlation_beside_trend(series: Floats, stratum: Indices) -> Floats:
     ----------
     series : array of float, shape (series, sessions)
         NaN where there is no value.
-    stratum : array of int, shape (series,)
+    group : array of int, shape (series,)
         Series with the same number are similar.
     """
     there = np.isfinite(series)
@@ -117,34 +121,7 @@ def correlation_beside_trend(series: Floats, stratum: Indices) -> Floats:
     squares = np.maximum((session**2).sum(axis=1), 1)
     slope = (session * values).sum(axis=1) / squares
     rest = np.where(there, values - slope[:, None] * session, np.nan)
-    found = correlation(rest, np.zeros(len(rest)), stratum)
+    found = correlation(rest, np.zeros(len(rest)), group)
     # A line takes some of it with it: (2 + 4 r) / sessions.
     unbiased = (found + 2 / number) / np.maximum(1 - 4 / number, 0.5)
     return np.asarray(np.clip(unbiased, 0.0, MOST_CORRELATED))
-
-
-def _variance(count: Any) -> Any:
-    """Return the variance of Mann and Kendall's score of so many independent sessions."""
-    return count * (count - 1) * (2 * count + 5) / 18
-
-
-def _own_correlations(rest: Floats) -> Floats:
-    """Return the correlation of the ranks of sessions 1, 2 and more apart, until it is chance."""
-    count = len(rest)
-    ranks = np.argsort(np.argsort(rest)).astype(float)
-    ranks -= ranks.mean()
-    total = float(ranks @ ranks)
-    found: list[float] = []
-    for lag in range(1, count // 4):
-        own = float(ranks[lag:] @ ranks[:-lag]) / total
-        if own < 1.96 / np.sqrt(count):  # beyond the first lag without, it is chance
-            break
-        found.append(own)
-    return np.array(found)
-
-
-def _inflation(correlations: Floats, count: int) -> float:
-    """Return how much autocorrelation increases the variance of Mann and Kendall's score."""
-    left = count - np.arange(1, len(correlations) + 1)
-    added = float((left * (left - 1) * (left - 2) * correlations).sum())
-    return 1 + 2 * added / (count * (count - 1) * (count - 2))

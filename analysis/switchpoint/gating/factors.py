@@ -65,8 +65,8 @@ def groups_of(curves: pd.DataFrame, nodes: Sequence[frozenset[str]]) -> list[Gro
     return list(found.values())
 
 
-def strata(curves: pd.DataFrame) -> Indices:
-    """Number the curves that scatter alike: those of the same placement and MPI."""
+def variance_groups(curves: pd.DataFrame) -> Indices:
+    """Number the curves of a variance group: those of the same placement and MPI."""
     names = [name for name in ("placement", "mpi", "environ") if name in curves]
     if not names:
         return np.zeros(len(curves), dtype=np.intp)
@@ -96,7 +96,7 @@ def first_fit(found: Iterable[_T], belongs: Callable[[list[_T], _T], bool]) -> l
     return groups
 
 
-def alike(found: Iterable[_F], sizes: Callable[[_F], tuple[int, int]]) -> list[list[_F]]:
+def of_same_sizes(found: Iterable[_F], sizes: Callable[[_F], tuple[int, int]]) -> list[list[_F]]:
     """Group what changed in the same direction, both sizes within an octave of the first one's.
 
     Parameters
@@ -108,9 +108,9 @@ def alike(found: Iterable[_F], sizes: Callable[[_F], tuple[int, int]]) -> list[l
     """
 
     def belongs(group: list[tuple[tuple[int, int], _F]], one: tuple[tuple[int, int], _F]) -> bool:
-        (own, change), (others, first) = one, group[0]
+        (pair, change), (first_pair, first) = one, group[0]
         same_direction = (change.effect > 0) == (first.effect > 0)
-        return same_direction and bool(within_an_octave(np.array(own), np.array(others)).all())
+        return same_direction and bool(within_an_octave(np.array(pair), np.array(first_pair)).all())
 
     sized = sorted(((sizes(one), one) for one in found), key=lambda pair: pair[0])
     return [[one for _, one in group] for group in first_fit(sized, belongs)]

@@ -16,13 +16,7 @@ from switchpoint.gating.by_curve import by_curve
 from switchpoint.gating.circumstances import facts_of_runs
 from switchpoint.gating.continuity import continued, reported, settled
 from switchpoint.gating.current import Current, Draft
-from switchpoint.gating.kept import (
-    kept,
-    kept_findings,
-    kept_verdicts,
-    known_boundaries,
-    parameters_of_launches,
-)
+from switchpoint.gating.kept import kept, kept_findings, kept_verdicts, parameters_of_launches
 from switchpoint.gating.kinds import ABSENCES
 from switchpoint.gating.points import (
     NO_POINTS,
@@ -88,19 +82,15 @@ def gate(
     chosen = calendar(store, single, session, site, most, policy.maintenance)
     sessions = chosen.sessions
     current, not_taken = _read(store, sessions, site)
-    known, lost = known_boundaries(
-        store, current.points, current.sessions, current.acceptances, policy.settled_after_sessions
-    )
-    not_taken += lost
     curves = None
     if current.sessions.current and len(current.curves):
-        curves = by_curve(current.points, {one: known[one].first_sizes for one in known})
-    found = [
-        *absences.found(current, failed_checks),
-        *(changes.found(current, curves, policy) if len(current.curves) else []),
-        *values.found(chosen.values, chosen.starts_utc, policy, current.acceptances),
+        curves = by_curve(current.points)
+    drafts = [
+        *absences.drafts(current, failed_checks),
+        *(changes.drafts(current, curves, policy) if len(current.curves) else []),
+        *values.drafts(chosen.values, chosen.starts_utc, policy, current.acceptances),
     ]
-    rows = _decided(store, current, found, chosen.starts_utc, policy)
+    rows = _decided(store, current, drafts, chosen.starts_utc, policy)
     window = maintenance_at(sessions.starts_utc[-1], policy.maintenance)
     excused = [f"the session ran during maintenance, so nothing fails ({window})"] if window else []
     verdict = Verdict(
@@ -120,7 +110,7 @@ def gate(
                 ]
             )
         ),
-        pd.DataFrame() if curves is None else parameters_of_launches(current, curves, known),
+        pd.DataFrame() if curves is None else parameters_of_launches(current, curves),
         policy.maintenance,
         chosen.site,
         current.power,
@@ -134,11 +124,11 @@ def gate(
 
 
 def _decided(
-    store: Store, current: Current, found: list[Draft], starts_utc: list[str], policy: Policy
+    store: Store, current: Current, drafts: list[Draft], starts_utc: list[str], policy: Policy
 ) -> list[dict[str, Any]]:
     """Return findings as rows, with what earlier gates reported of the same curves."""
     earlier = reported(store, current.sessions.starts_utc[-1])
-    rows = continued(map(current.described, found), earlier, starts_utc)
+    rows = continued(map(current.described, drafts), earlier, starts_utc)
     rows = [current.decided(row, policy) for row in rows]
     current.limits.extend(settled(rows, earlier, starts_utc, policy.settled_after_sessions))
     return rows

@@ -104,9 +104,9 @@ class Laboratory:
         wanted = points["variant"] == variant
         if beside is not None:
             wanted &= points["number"].isin(rounds[beside])
-        own = points[wanted]
-        number = dict(zip(own["run_id"], own["number"], strict=True))
-        table = levels(own.drop(columns=["variant", "number", "where"]), suspect.metric)
+        launches = points[wanted]
+        number = dict(zip(launches["run_id"], launches["number"], strict=True))
+        table = levels(launches.drop(columns=["variant", "number", "where"]), suspect.metric)
         found = values(table, suspect.usual, number.get, suspect.moved)
         return np.asarray(found, dtype=np.float64)
 

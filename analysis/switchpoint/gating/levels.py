@@ -33,9 +33,6 @@ _DISTURBED = 3.0
 #: No scatter is less than this, as a logarithm.
 LEAST_SCATTER = 0.003
 
-#: A date needs this many sessions.
-_FEWEST_TO_DATE = 4
-
 #: Splits are possible whose cost is within this of the best, in units of the typical scatter of a
 #: session: 95 % for Laplace-distributed sessions.
 _POSSIBLE = 3.0
@@ -66,16 +63,16 @@ def normal_sessions(per_session: Floats, after_sessions: int) -> npt.NDArray[np.
 
 
 def _normal_level(edges: list[int], after_sessions: int) -> tuple[int, int]:
-    """Return the first session of the normal level, and the session after its last."""
-    sessions = edges[-1]
-    old = [
+    """Return the newest level that lasted so long, or else the first one.
+
+    Its first session, and the session after its last.
+    """
+    lasted = [
         (first, last)
         for first, last in itertools.pairwise(edges)
-        if sessions - first >= after_sessions or first == 0
+        if last - first >= after_sessions or first == 0
     ]
-    # A few disturbed sessions make levels that are too short to be normal.
-    long = [(first, last) for first, last in old if last - first > _FEWEST_SESSIONS]
-    return (long or old)[-1]
+    return lasted[-1]
 
 
 def levels(series: Floats) -> list[list[int]]:
@@ -151,10 +148,10 @@ def began(series: Floats, starts_utc: Sequence[str]) -> tuple[str, ...]:
         Empty with too few sessions.
     """
     there = np.flatnonzero(np.isfinite(series))
-    if len(there) < _FEWEST_TO_DATE:
+    if len(there) < 2 * _FEWEST_SESSIONS:
         return ()
     values = series[there]
-    cost = costs_before(values)[:-1] + costs_before(values[::-1])[::-1][1:]
+    cost = split_costs(values)
     steps = np.abs(np.diff(values))
     scale = max(float(np.median(steps)), 1e-3)
     splits = np.flatnonzero(cost - cost.min() <= _POSSIBLE * scale)
@@ -163,7 +160,12 @@ def began(series: Floats, starts_utc: Sequence[str]) -> tuple[str, ...]:
     return starts_utc[int(there[best + 1])], starts_utc[first], starts_utc[last]
 
 
-def costs_before(values: Floats) -> Floats:
+def split_costs(values: Floats) -> Floats:
+    """Return for each split into two levels the sum of the distances from their medians."""
+    return _costs_before(values)[:-1] + _costs_before(values[::-1])[::-1][1:]
+
+
+def _costs_before(values: Floats) -> Floats:
     """Return for each number of first values the sum of their distances from their median.
 
     The first entry is that of one value. It is a running median, with the sums of the values below

@@ -70,7 +70,7 @@ def unexplained(
     slower: LaunchesBySession, shapes: Shapes, parameters: Parameters
 ) -> LaunchesBySession:
     """Return what latency and bandwidth do not explain of `slower_by_place`."""
-    return slower.less(np.clip(slower.per_session, *_explained(shapes, parameters)))
+    return slower.less(_explained(shapes, parameters))
 
 
 def odd_sizes(
@@ -95,8 +95,8 @@ def odd_sizes(
         The smallest effect that matters, as a logarithm.
     """
     odd = sure & (np.abs(np.nan_to_num(test.effect)) >= least)
-    own = np.maximum(SHOWS * np.abs(test.effect), least)
-    odd &= np.sign(test.effect) * slower >= own
+    required = np.maximum(SHOWS * np.abs(test.effect), least)
+    odd &= np.sign(test.effect) * slower >= required
     low, high = test.interval()
     found = []
     for run in _runs(np.flatnonzero(odd), shapes.curve, test.effect):
@@ -116,31 +116,20 @@ def odd_sizes(
     return found
 
 
-def _explained(shapes: Shapes, parameters: Parameters) -> tuple[Floats, Floats]:
-    """Return between what the parameters of its segment predict for each place and session.
-
-    A segment that tells only one of latency and time per byte does not tell whether the other one
-    changed as much, or not at all.
-    """
+def _explained(shapes: Shapes, parameters: Parameters) -> Floats:
+    """Return what the parameters of its segment predict for each place and session."""
     levels = parameters.by_segment(len(shapes.segment_curve))
     latency, per_byte = (level[shapes.segment] for level in levels)
     share = shapes.latency_share[:, None]
-    known = np.where(np.isnan(latency), per_byte, latency)
-    own_share = np.where(np.isnan(latency), 1 - share, share)
-    alone = np.log1p(own_share * np.expm1(known))
     both = share * latency + (1 - share) * per_byte
-    has_both = np.isfinite(both)
-    return (
-        np.where(has_both, both, np.minimum(alone, known)),
-        np.where(has_both, both, np.maximum(alone, known)),
-    )
+    return np.where(np.isfinite(both), both, np.where(np.isnan(latency), per_byte, latency))
 
 
 def _is_beside_switch(place: int, shapes: Shapes) -> bool:
     """Whether a place is next to another segment of its curve."""
     around = slice(max(place - 1, 0), place + 2)
-    own = shapes.curve[around] == shapes.curve[place]
-    return len(np.unique(shapes.segment[around][own])) > 1
+    same_curve = shapes.curve[around] == shapes.curve[place]
+    return len(np.unique(shapes.segment[around][same_curve])) > 1
 
 
 def _runs(places: Indices, curve: Indices, effect: Floats) -> list[Indices]:

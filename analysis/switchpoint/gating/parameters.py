@@ -9,7 +9,9 @@ w' = w exp(x) / (w exp(x) + (1 - w) exp(y)) and 1 - w'.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -63,9 +65,9 @@ class Parameters:
         The logarithm of the ratio to the baseline's shape. More is worse: that of bandwidth is the
         change of time per byte.
     current : DataFrame
-        One row for each launch of the last session and segment of its curve: `run_id`, `curve`,
-        `first_size_bytes`, `last_size_bytes`, `latency_us`, `time_per_byte_us`, and `noise`, the
-        typical relative scatter of the launch's samples. NaN where it is not known.
+        One row for each launch of the last session and each segment that it measured: `run_id`,
+        `curve`, `first_size_bytes`, `last_size_bytes`, `latency_us`, `time_per_byte_us`, and
+        `noise`, the typical relative scatter of the launch's samples. NaN where it is not known.
     """
 
     table: pd.DataFrame
@@ -92,8 +94,8 @@ class Parameters:
 
     def numbered_from(self, segments: int) -> Parameters:
         """Number the segments from here on; the noise belongs to none."""
-        own = self.table["segment"]
-        return replace(self, table=self.table.assign(segment=own + segments * (own >= 0)))
+        segment = self.table["segment"]
+        return replace(self, table=self.table.assign(segment=segment + segments * (segment >= 0)))
 
     @classmethod
     def joined(cls, parts: list[Parameters]) -> Parameters:
@@ -125,6 +127,11 @@ def parameters_of(
     return Parameters.joined([lines, noise])
 
 
+def relative(metric: str, logarithm: float) -> float:
+    """Return the relative change of a metric from the logarithm of the change of time."""
+    return math.expm1(-logarithm if metric == BANDWIDTH else logarithm)
+
+
 def ratios(points: Points, shapes: Shapes) -> Floats:
     """Return how much slower each point is than the baseline, as a logarithm; NaN if not known."""
     ratio = points.log_time - shapes.log_time[shapes.place] if len(shapes.log_time) else None
@@ -147,30 +154,30 @@ def main_segments(table: pd.DataFrame) -> npt.NDArray[np.bool_]:
 def _fit_lines(points: Points, shapes: Shapes, used: npt.NDArray[np.bool_]) -> Parameters:
     place = shapes.place[used]
     segment, share = shapes.segment[place], shapes.latency_share[place]
-    known_by, metric_of, mean = _known(shapes)
+    both, mean = _known(shapes)
     error = np.hypot(points.error[used], _LEAST_ERROR)
     error = np.hypot(error, SD_PER_MAD * shapes.scatter[place])
     ratio = ratios(points, shapes)[used]
     launch = points.launch[used]
     cells, cell = np.unique(launch * len(shapes.segment_curve) + segment, return_inverse=True)
-    both = (known_by == 2)[segment]
-    latency, per_byte, free = line_changes(cell, len(cells), ratio, share, 1 / error**2, both)
+    weight = 1 / error**2
+    latency, per_byte, free = line_changes(cell, len(cells), ratio, share, weight, both[segment])
     of_launch, of_segment = np.divmod(cells, max(len(shapes.segment_curve), 1))
     session = points.launches["session_number"].to_numpy()[of_launch]
     sizes = _sizes(shapes)
-    told = known_by == 2
-    told[of_segment[free & (session == points.sessions - 1)]] = True
+    both_known = both.copy()
+    both_known[of_segment[free & (session == points.sessions - 1)]] = True
     parts = []
     for values, metric, there, rest in (
-        (latency, LATENCY, (known_by == 2) | (metric_of == LATENCY), 1 - mean),
-        (per_byte, BANDWIDTH, (known_by == 2) | (metric_of == BANDWIDTH), mean),
+        (latency, LATENCY, both | (mean >= 0.5), 1 - mean),
+        (per_byte, BANDWIDTH, both | ~(mean >= 0.5), mean),
     ):
         chosen = there[of_segment] & np.isfinite(values)
         segments = np.flatnonzero(there)
         row = np.searchsorted(segments, of_segment[chosen])
         table = sizes.iloc[segments].reset_index(drop=True)
         table.insert(1, "metric", metric)
-        table["rest"] = np.where(told, 0.0, rest)[segments]
+        table["rest"] = np.where(both_known, 0.0, rest)[segments]
         parts.append(_collect(table, row, session[chosen], values[chosen], points.sessions))
     current = _current(points, shapes, cells, latency, per_byte)
     return replace(Parameters.joined(parts), current=current)
@@ -183,39 +190,24 @@ def _current(
 
     The changes of latency and of time per byte are those of cells: a launch and a segment each.
     """
-    of_launch = points.launches["curve"].to_numpy()
-    launches = np.flatnonzero(points.launches["session_number"].to_numpy() == points.sessions - 1)
-    first = np.searchsorted(shapes.segment_curve, of_launch[launches])
-    number = np.searchsorted(shapes.segment_curve, of_launch[launches], side="right") - first
-    launch = np.repeat(launches, number)
-    before = np.repeat(np.cumsum(number) - number, number)
-    segment = np.arange(len(launch)) - before + np.repeat(first, number)
-    key = launch * len(shapes.segment_curve) + segment
-    cell = np.minimum(np.searchsorted(cells, key), max(len(cells) - 1, 0))
-    known = cells[cell] == key if len(cells) else np.zeros(len(key), dtype=bool)
-
-    def values(line: Floats, change: Floats) -> Floats:
-        found = np.full(len(key), np.nan)
-        found[known] = line[segment[known]] * np.exp(change[cell[known]])
-        return found
-
+    launch, segment = np.divmod(cells, max(len(shapes.segment_curve), 1))
+    now = points.launches["session_number"].to_numpy()[launch] == points.sessions - 1
+    launch, segment = launch[now], segment[now]
     names = ["first_size_bytes", "last_size_bytes"]
     sizes: pd.DataFrame = _sizes(shapes)[names].iloc[segment]
     return sizes.reset_index(drop=True).assign(
         launch=launch,
         run_id=points.launches["run_id"].to_numpy()[launch],
-        curve=of_launch[launch],
-        latency_us=values(shapes.latency_us, latency),
-        time_per_byte_us=values(shapes.per_byte_us, per_byte),
+        curve=points.launches["curve"].to_numpy()[launch],
+        latency_us=shapes.latency_us[segment] * np.exp(latency[now]),
+        time_per_byte_us=shapes.per_byte_us[segment] * np.exp(per_byte[now]),
     )
 
 
-def _known(shapes: Shapes) -> tuple[Indices, npt.NDArray[np.object_], Floats]:
-    """Return how many parameters each segment's sizes can tell, and which one if it is one.
+def _known(shapes: Shapes) -> tuple[npt.NDArray[np.bool_], Floats]:
+    """Return whether the sizes of each segment tell both parameters, and the share of latency.
 
-    Return also which share of their time is latency.
-
-    It depends on how much the share of latency varies within the segment.
+    They do if the share of latency varies enough within the segment.
     """
     count = len(shapes.segment_curve)
     number = np.bincount(shapes.segment, minlength=count)
@@ -226,8 +218,7 @@ def _known(shapes: Shapes) -> tuple[Indices, npt.NDArray[np.object_], Floats]:
     spread = np.bincount(shapes.segment, off**2, minlength=count) / number
     with np.errstate(divide="ignore"):
         inflation = 1 + np.maximum(mean, 1 - mean) ** 2 / spread
-    both = (inflation <= _MOST_INFLATION) & (number >= 3)
-    return np.where(both, 2, 1), np.where(mean >= 0.5, LATENCY, BANDWIDTH).astype(object), mean
+    return (inflation <= _MOST_INFLATION) & (number >= 3), mean
 
 
 def _noise(points: Points) -> tuple[Parameters, Floats]:
@@ -313,14 +304,17 @@ def line_changes(
         Whether the sizes of its segment can tell both. If not, both are the same level, unless the
         cell shows for sure that they are not: a much higher latency is no lower bandwidth.
     """
-    total = _Sums(cell, count)
+
+    def total(values: npt.NDArray[Any]) -> Floats:
+        return np.asarray(np.bincount(cell, values, minlength=count), dtype=float)
+
     level = median_by(cell, ratio) if count else np.zeros(0)
     latency, per_byte = level, level
     free = np.ones(count, dtype=bool)
     for step in range(_STEPS + _STEPS_OF_LEVELS):
-        own = share * np.exp(latency[cell])
-        whole = own + (1 - share) * np.exp(per_byte[cell])
-        own_share = own / whole
+        latency_part = share * np.exp(latency[cell])
+        whole = latency_part + (1 - share) * np.exp(per_byte[cell])
+        own_share = latency_part / whole
         off = ratio - np.log(whole)
         linear = off + own_share * latency[cell] + (1 - own_share) * per_byte[cell]
         deviation = np.abs(off) * np.sqrt(weight)
@@ -336,7 +330,7 @@ def line_changes(
         tells = spread > _LEAST_SPREAD**2 * w
         slope = np.where(tells, moment / np.where(tells, spread, 1), 0.0)
         if step == _STEPS:
-            free = total.any(both) | (np.abs(slope) * np.sqrt(spread) > _SURE * scale)
+            free = (total(both) > 0) | (np.abs(slope) * np.sqrt(spread) > _SURE * scale)
         slope = np.where(free, slope, 0.0)
         to = mean_r + slope * (1 - mean_s), mean_r - slope * mean_s
         latency, per_byte = (
@@ -344,18 +338,3 @@ def line_changes(
             for old, new in zip((latency, per_byte), to, strict=True)
         )
     return latency, per_byte, free
-
-
-@dataclass(frozen=True)
-class _Sums:
-    """Sums of values by cell."""
-
-    cell: Indices
-    count: int
-
-    def __call__(self, values: Floats) -> Floats:
-        return np.asarray(np.bincount(self.cell, values, minlength=self.count), dtype=float)
-
-    def any(self, which: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
-        """Return for each cell whether it has such a value."""
-        return np.asarray(self(which.astype(float)) > 0)

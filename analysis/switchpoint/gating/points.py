@@ -10,6 +10,7 @@ import itertools
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -66,21 +67,24 @@ class Points:
         cuts = cuts[cuts < len(starts)]
         launch_edges = [0, *begins[cuts].tolist(), len(of_launch)]
         point_edges = [0, *starts[cuts].tolist(), len(self.launch)]
+        edges = zip(itertools.pairwise(launch_edges), itertools.pairwise(point_edges), strict=True)
         return [
-            Points(
-                self.curves,
-                self.launches.iloc[first:last].reset_index(drop=True),
-                self.sessions,
-                self.launch[one:two] - first,
-                self.size[one:two],
-                self.log_time[one:two],
-                self.error[one:two],
-                self.spread[one:two],
-            )
-            for (first, last), (one, two) in zip(
-                itertools.pairwise(launch_edges), itertools.pairwise(point_edges), strict=True
-            )
+            self._only(slice(*launches), slice(*points), self.launch[slice(*points)] - launches[0])
+            for launches, points in edges
         ]
+
+    def of_launches(self, kept: npt.NDArray[np.bool_]) -> Points:
+        """Return some launches with their points."""
+        number = np.cumsum(kept) - 1
+        used = kept[self.launch]
+        return self._only(kept, used, number[self.launch[used]])
+
+    def _only(self, launches: Any, points: Any, launch: Indices) -> Points:
+        """Return some launches and points; `launch` is what launch each of these is of."""
+        names = ("size", "log_time", "error", "spread")
+        arrays = {name: getattr(self, name)[points] for name in names}
+        kept = self.launches[launches].reset_index(drop=True)
+        return replace(self, launches=kept, launch=launch, **arrays)
 
     @property
     def curve(self) -> Indices:
@@ -167,7 +171,7 @@ def since_accepted(
         return points
     begins = [first.get(identity_text(curve), "") for curve in texts_of(points.curves)]
     starts = np.array(starts_utc)[points.launches["session_number"]]
-    return _only(points, starts >= np.array(begins)[points.launches["curve"]])
+    return points.of_launches(starts >= np.array(begins)[points.launches["curve"]])
 
 
 def without_repaired(
@@ -197,23 +201,8 @@ def without_repaired(
     left_out = np.c_[past & ~lasting, np.zeros(len(changed), dtype=bool)]
     if not left_out.any():
         return points
-    return _only(points, ~left_out[points.launches["curve"], points.launches["session_number"]])
-
-
-def _only(points: Points, kept: npt.NDArray[np.bool_]) -> Points:
-    """Return the points of some launches."""
-    number = np.cumsum(kept) - 1
-    used = kept[points.launch]
-    return Points(
-        points.curves,
-        points.launches[kept].reset_index(drop=True),
-        points.sessions,
-        number[points.launch[used]],
-        points.size[used],
-        points.log_time[used],
-        points.error[used],
-        points.spread[used],
-    )
+    launches = points.launches
+    return points.of_launches(~left_out[launches["curve"], launches["session_number"]])
 
 
 def texts_of(curves: pd.DataFrame) -> list[dict[str, str]]:
@@ -241,9 +230,9 @@ def _numbered(keys: pd.DataFrame) -> tuple[Indices, pd.DataFrame]:
     """Number the distinct rows in their order; also return them, with Python's texts."""
     code = np.zeros(len(keys), dtype=np.int64)
     for name in keys:
-        own, values = pd.factorize(keys[name])
+        codes, values = pd.factorize(keys[name])
         # A null has the code -1. Numbers that are dense again cannot overflow in the next column.
-        code, _ = pd.factorize(code * (len(values) + 1) + own + 1)
+        code, _ = pd.factorize(code * (len(values) + 1) + codes + 1)
     _, first = np.unique(code, return_index=True)
     distinct = keys.iloc[first].astype(object)
     if distinct.empty:

@@ -1,4 +1,4 @@
-"""What is missing in the current session, or cannot be trusted: silence is no pass."""
+"""What is missing in the current session: silence is no pass."""
 
 from __future__ import annotations
 
@@ -13,9 +13,7 @@ import numpy as np
 import pandas as pd
 
 from switchpoint.errors import InputError
-from switchpoint.gating.circumstances import ALIKE, nodes_of
 from switchpoint.gating.points import Points
-from switchpoint.gating.sessions import Sessions
 from switchpoint.limits import JSON_BYTES
 from switchpoint.regular_files import read_limited
 from switchpoint.tables.sweeps import Floats, Indices
@@ -140,101 +138,6 @@ def _fewer(what: str, number: pd.DataFrame) -> Iterator[Fewer]:
         (had, has), _ = Counter(zip(before[less], now[less], strict=True)).most_common(1)[0]
         change = float((now / before - 1)[less].min())
         yield Fewer(what, number.index[less].to_numpy(), int(has), int(had), change)
-
-
-def truncated(sessions: Sessions) -> pd.DataFrame:
-    """Return the current session's runs whose records are truncated."""
-    own = sessions.runs_of(sessions.current)
-    return own[~own["complete"].astype(bool)]
-
-
-def misplaced(
-    sessions: Sessions, facts: Mapping[str, Mapping[str, str]], before: pd.DataFrame
-) -> dict[str, list[str]]:
-    """Compare where the current session's ranks were with earlier runs of the same placement.
-
-    Parameters
-    ----------
-    sessions
-        The current session.
-    facts
-        As from `facts_of_runs`, of the current session's runs and of those in `before`.
-    before
-        Runs of a baseline session.
-
-    Returns
-    -------
-    dict
-        Sentences about the contradiction, with the IDs of the runs.
-    """
-    usual: dict[tuple[Any, ...], Counter[tuple[str, ...]]] = {}
-    for run in before.to_dict("records"):
-        if placed := _placed(facts.get(run["run_id"])):
-            key = tuple(run.get(name) for name in ALIKE)
-            usual.setdefault(key, Counter())[placed] += 1
-    found: dict[str, list[str]] = {}
-    for run in sessions.runs_of(sessions.current).to_dict("records"):
-        key = tuple(run.get(name) for name in ALIKE)
-        if key not in usual or not run["complete"]:
-            continue
-        own = _placed(facts.get(run["run_id"]))
-        if own in usual[key]:
-            continue
-        expected = _in_words(usual[key].most_common(1)[0][0])
-        words = f"ran {_in_words(own)}" if own else "has no record that proves where it ran"
-        sentence = f"`{run['placement']}` {words}; before, it ran {expected}"
-        found.setdefault(sentence, []).append(str(run["run_id"]))
-    return found
-
-
-def _placed(facts: Mapping[str, str] | None) -> tuple[str, ...] | None:
-    if facts is None or "path" not in facts:
-        return None
-    return facts["path"], str(len(nodes_of(facts)))
-
-
-def _in_words(placed: tuple[str, ...]) -> str:
-    path, nodes = placed
-    return f"on {nodes} node{'' if nodes == '1' else 's'} over {path}"
-
-
-def other_machine(
-    sessions: Sessions, facts: Mapping[str, Mapping[str, str]], before: pd.DataFrame
-) -> tuple[str, str] | None:
-    """Return the machines before and now if they have neither host nor processor in common."""
-    own = sessions.runs_of(sessions.current)["run_id"]
-    hosts, models = _machine(facts, own)
-    old_hosts, old_models = _machine(facts, before["run_id"])
-    if not hosts or not old_hosts or hosts & old_hosts or models & old_models:
-        return None
-    return _named(old_hosts, old_models), _named(hosts, models)
-
-
-def same_machine(
-    sessions: Sessions, facts: Mapping[str, Mapping[str, str]]
-) -> tuple[str, str] | None:
-    """Return the other site whose hosts a new site has, and what they have in common."""
-    own = sessions.runs_of(sessions.current)["run_id"]
-    hosts, models = _machine(facts, own)
-    others = sessions.elsewhere
-    for site, runs in others.groupby("site", observed=True) if len(others) else ():
-        other_hosts, other_models = _machine(facts, runs["run_id"])
-        if (shared := hosts & other_hosts) and models == other_models:
-            return str(site), _named(shared, models)
-    return None
-
-
-def _machine(
-    facts: Mapping[str, Mapping[str, str]], runs: pd.Series[str]
-) -> tuple[set[str], set[str]]:
-    own = [facts[run] for run in runs if run in facts]
-    hosts = {node for one in own for node in nodes_of(one)}
-    return hosts, {one["CPU model"] for one in own if one.get("CPU model")}
-
-
-def _named(hosts: set[str], models: set[str]) -> str:
-    more = f" and {len(hosts) - 3} more" if len(hosts) > 3 else ""
-    return f"{', '.join(sorted(hosts)[:3])}{more} ({', '.join(sorted(models))})"
 
 
 def failures_of_report(path: Path) -> list[tuple[str, str]]:

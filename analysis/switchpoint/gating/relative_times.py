@@ -15,6 +15,7 @@ import numpy as np
 import pandas as pd
 
 from switchpoint.gating.baseline import USUAL_SCATTER
+from switchpoint.gating.levels import LEAST_SCATTER
 from switchpoint.gating.trials import LABEL
 from switchpoint.tables.columns import BUILD, identity_columns
 from switchpoint.tables.student import t975
@@ -28,9 +29,6 @@ _NOT_OF_JOB = frozenset({"run_id", "mode", "mpi", BUILD, LABEL})
 
 #: The columns of `levels`.
 LEVELS = ["job", "mode", "run_id", "size_bytes", "level"]
-
-#: Of few launches one cannot know that they scatter less than this, relative.
-_LEAST_SCATTER = 0.005
 
 
 def job_of(identity: Mapping[Any, Any]) -> Job:
@@ -141,7 +139,7 @@ def slowdown(ones: Floats, others: Floats) -> Slowdown:
         (_variance(values) / len(values), max(len(values) - 1, 1)) for values in (ones, others)
     ]
     total = sum(variance for variance, _ in parts)
-    freedom = total**2 / sum(variance**2 / own for variance, own in parts)
+    freedom = total**2 / sum(variance**2 / degrees for variance, degrees in parts)
     half = math.sqrt(total) * float(t975(np.array(freedom)))
     effect = float(np.mean(ones) - np.mean(others))
     return Slowdown(effect, effect - half, effect + half)
@@ -149,4 +147,4 @@ def slowdown(ones: Floats, others: Floats) -> Slowdown:
 
 def _variance(values: Floats) -> float:
     scatter = float(np.std(values, ddof=1)) if len(values) > 1 else USUAL_SCATTER
-    return max(scatter, _LEAST_SCATTER) ** 2
+    return max(scatter, LEAST_SCATTER) ** 2

@@ -15,10 +15,8 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy import special
 
 from switchpoint.gating.baseline import (
-    SHOWS,
     Series,
     TestResult,
     compare,
@@ -26,21 +24,18 @@ from switchpoint.gating.baseline import (
     visible,
 )
 from switchpoint.gating.by_session import LaunchesBySession
-from switchpoint.gating.drift import correlation_beside_trend, drift, is_gradual, most_deviates
+from switchpoint.gating.drift import drifts
 from switchpoint.gating.factors import NODE, Group, first_fit, within_an_octave
 from switchpoint.gating.levels import normal_sessions
-from switchpoint.gating.parameters import BANDWIDTH, LATENCY, Parameters, main_segments
+from switchpoint.gating.parameters import BANDWIDTH, LATENCY, Parameters, main_segments, relative
 from switchpoint.tables.sweeps import Floats, Indices
 
 #: Of the curves that may have changed together, at least this share did.
 _LEAST_SHARE = 0.6
 
-#: Changes count at most this much when they are compared, as a logarithm, or twice what matters: a
-#: slow node makes one mode twice as slow, and another twenty times, and both changed together.
-_LARGE = 0.4
-
-#: A member of a group counts at most this much for or against it, as a logarithm of likelihoods.
-_MOST_EVIDENCE = 8.0
+#: Changes count at most so many times what matters when they are compared: a slow node makes one
+#: mode twice as slow, and another twenty times, and both changed together.
+_LARGE = 8.0
 
 #: Members that scatter independently scatter less together. Before there is a baseline, it is
 #: assumed that they scatter together by this share of what one does.
@@ -48,9 +43,6 @@ _TOGETHER = 0.7
 
 #: More groups are not looked for.
 _MOST_GROUPS = 36
-
-#: A drift is tested from this normal deviate on, as if sessions were independent.
-_LIKELY_DRIFT = 3.0
 
 
 @dataclass(frozen=True)
@@ -137,23 +129,20 @@ class Search:
         self._main = main_segments(table)
         self._scopes = {metric: [*self._scopes_of(metric)] for metric in evidence.least}
         self._known: dict[tuple[str, bytes], Change] = {}
-        self._rises: dict[int, float] = {}
         self._low, self._high = evidence.test.interval()
         self._left: bytes | None = None
         self._candidates_left: list[Change] = []
         candidates = self._candidates()
         self._drifts, others = self._drifts_of(candidates)
         self._drift_p = np.r_[[one.p for one in self._drifts], np.ones(others)]
-        #: The probability by chance below which a change counts, in the first round.
-        self.threshold = self._threshold(candidates)
 
     def changes(self) -> list[Change]:
         """Return the changes of groups, those that explain most first, then of single curves."""
         found: list[Change] = []
         while len(found) < _MOST_GROUPS and (best := self._best_group()):
-            self._free[self.rows(best.curves, best.metric, best.rows)] = False
+            self._free[self.rows(best.curves, best.metric)] = False
             found.append(best)
-        return self._with_singles(found)
+        return found + self._singles()
 
     def drifts(self) -> list[Change]:
         """Return what became worse session by session, which a line explains better than a level.
@@ -183,19 +172,20 @@ class Search:
         Of one curve that scatters as half of them do, and of all curves of a placement. They are
         for a change by itself: of several the threshold is lower.
         """
-        tests = len(self._known) + len(self._every(self._free))
+        tests = len(self._known) + sum(map(len, (self._free, self._drift_p, self._given.beside)))
         p = self._given.rate / max(tests, 1)
         for metric in (LATENCY, BANDWIDTH):
-            own = (self._metric == metric) & np.isfinite(self._test.effect)
+            of_metric = (self._metric == metric) & np.isfinite(self._test.effect)
+            of_curves = self._test.scatter[of_metric]
             of_groups = [
                 one.scatter
                 for (name, _), one in self._known.items()
                 if name == metric and {*one.shared} == {"placement"}
             ]
-            for what, scatters in (("curve", self._test.scatter[own]), ("placement", of_groups)):
+            for what, scatters in (("curve", of_curves), ("placement", of_groups)):
                 for number in sessions if len(scatters) else ():
                     least = visible(float(np.median(scatters)), number, p)
-                    least = max(least, self._given.least[metric])
+                    least = abs(relative(metric, max(least, self._given.least[metric])))
                     yield {"metric": metric, "of": what, "sessions": number, "least": least}
 
     def change_of(self, curves: Indices, metric: str) -> Change | None:
@@ -203,41 +193,22 @@ class Search:
         rows = self.rows(curves, metric)
         return self._together(metric, [rows], [{}])[0] if len(rows) else None
 
-    def rows(self, curves: Indices, metric: str, among: Indices | None = None) -> Indices:
-        """Return the parameters of some curves that no change explains yet.
-
-        If a change was found in some segments only, those in others are explained by it too if
-        they are off in the same direction.
-        """
+    def rows(self, curves: Indices, metric: str) -> Indices:
+        """Return the parameters of some curves that no change explains yet."""
         inside = np.zeros(int(max(self._curve.max(initial=0), curves.max(initial=0))) + 1, bool)
         inside[curves] = True
-        rows = np.flatnonzero(self._free & (self._metric == metric) & inside[self._curve])
-        if among is None:
-            return rows
-        way = np.sign(np.median(self._test.effect[among]))
-        same_way = np.sign(self._test.effect[rows]) == way
-        return np.asarray(rows[np.isin(rows, among) | same_way])
+        return np.flatnonzero(self._free & (self._metric == metric) & inside[self._curve])
 
-    def _threshold(self, candidates: Sequence[Change]) -> float:
-        """Return the largest p that counts, or the one that a single change must have."""
-        p = np.r_[[one.p for one in candidates], self._every(self._free)]
-        adjusted = false_discovery_control(p)
-        sure = p[adjusted <= self._given.rate]
-        return float(max(sure.max(initial=0.0), self._given.rate / max(len(p), 1)))
-
-    def _every(self, free: npt.NDArray[np.bool_]) -> Floats:
-        return np.asarray(
-            np.r_[np.where(free, self._test.p, 1.0), self._drift_p, self._given.beside]
-        )
-
-    def _adjusted(self) -> tuple[Floats, Floats, Floats, Floats]:
+    def _adjusted(self) -> list[Floats]:
         """Return the adjusted p of groups, of single parameters, of drifts, and of the others."""
-        of_groups = np.array([one.p for one in self._candidates()])
-        p = np.r_[of_groups, self._every(self._free)]
-        found = false_discovery_control(p)
-        edges = np.cumsum([len(of_groups), len(self._free), len(self._drift_p)])
-        groups, single, drifts, beside = np.split(found, edges)
-        return groups, single, drifts, beside
+        family = [
+            np.array([one.p for one in self._candidates()]),
+            np.where(self._free, self._test.p, 1.0),
+            self._drift_p,
+            self._given.beside,
+        ]
+        adjusted = false_discovery_control(np.concatenate(family))
+        return np.split(adjusted, np.cumsum([len(p) for p in family[:-1]]))
 
     def _best_group(self) -> Change | None:
         """Return the change of the group that explains most, if it is significant."""
@@ -254,14 +225,14 @@ class Search:
 
     def _gain(self, change: Change) -> float:
         """Return how much likelier it is that all of a group changed than that none did."""
-        own, error = self._test.effect[change.rows], self._test.error[change.rows]
-        large = max(_LARGE, 2 * self._given.least[change.metric])
+        effects, error = self._test.effect[change.rows], self._test.error[change.rows]
+        large = _LARGE * self._given.least[change.metric]
         effect = np.clip(change.effect, -large, large)
-        own = np.clip(own, -large, large)
-        ratio = (own**2 - (own - effect) ** 2) / (2 * error**2)
+        effects = np.clip(effects, -large, large)
+        ratio = (effects**2 - (effects - effect) ** 2) / (2 * error**2)
         if np.mean(ratio > 0) < _LEAST_SHARE:
             return 0.0
-        return float(np.clip(ratio, -_MOST_EVIDENCE, _MOST_EVIDENCE).sum())
+        return float(ratio.sum())
 
     def _candidates(self) -> list[Change]:
         """Return how each group changed, as far as no change explains its curves yet.
@@ -287,68 +258,43 @@ class Search:
         for metric in self._scopes:
             new = [key for key in wanted if key not in self._known and key[0] == metric]
             if new:
-                alike = [wanted[key] for key in new]
+                chosen = [wanted[key] for key in new]
                 together = self._together(
-                    metric, [one[0] for one in alike], [one[1] for one in alike]
+                    metric, [one[0] for one in chosen], [one[1] for one in chosen]
                 )
                 self._known |= zip(new, together, strict=True)
         return [self._known[key] for key in wanted]
 
     def _scopes_of(self, metric: str) -> Iterator[npt.NDArray[np.bool_]]:
         """Yield which parameters of a metric are compared together."""
-        own = self._metric == metric
-        yield own
-        yield own & self._main
+        of_metric = self._metric == metric
+        yield of_metric
+        yield of_metric & self._main
         first, last = (
             self._parameters.table[name].to_numpy()
             for name in ("first_size_bytes", "last_size_bytes")
         )
-        others = np.unique(np.c_[first, last][own & ~self._main], axis=0).tolist()
+        others = np.unique(np.c_[first, last][of_metric & ~self._main], axis=0).tolist()
 
         def belongs(known: list[list[int]], one: list[int]) -> bool:
             return bool(within_an_octave(np.array(one), np.array(known[0])).all())
 
         for sizes in first_fit(others, belongs):
-            alike = [(first == one) & (last == two) for one, two in sizes]
-            yield own & ~self._main & np.logical_or.reduce(alike)
+            each = [(first == one) & (last == two) for one, two in sizes]
+            yield of_metric & ~self._main & np.logical_or.reduce(each)
 
-    def _with_singles(self, found: list[Change]) -> list[Change]:
-        """Add what single curves changed, to a group that they changed like, or by themselves."""
+    def _singles(self) -> list[Change]:
+        """Return the changes of single curves."""
         _, adjusted, *_ = self._adjusted()
         least = np.array([self._given.least[metric] for metric in self._metric])
         sure = self._free & (adjusted <= self._given.rate)
         sure &= np.abs(np.nan_to_num(self._test.effect)) >= least
         pairs = dict.fromkeys(zip(self._metric[sure], self._curve[sure], strict=True))
-        singles: list[Change] = []
+        found = []
         for metric, curve in pairs:
-            rows = np.flatnonzero(sure & (self._metric == metric) & (self._curve == curve))
-            one = self._single(metric, rows)
-            number = next((n for n, group in enumerate(found) if self._is_like(one, group)), None)
-            if number is None:
-                singles.append(one)
-            else:
-                found[number] = self._joined(found[number], one)
-        return [*found, *singles]
-
-    def _is_like(self, one: Change, group: Change) -> bool:
-        """Whether a curve shares something with a group and changed like it."""
-        if one.metric != group.metric or not one.effect / group.effect >= SHOWS:
-            return False
-        return any(True for _ in self._parents(group, one.curves))
-
-    def _parents(self, change: Change, curves: Indices) -> Iterator[Group]:
-        """Yield the larger groups with these curves that share one of what a group shares."""
-        for group in self._given.groups:
-            shares = len(group.shared) == 1 and group.shared.items() <= change.shared.items()
-            if shares and np.isin(curves, group.curves).all():
-                yield group
-
-    def _joined(self, group: Change, one: Change) -> Change:
-        every = np.union1d(group.curves, one.curves)
-        kept: dict[str, str] = {}
-        for parent in self._parents(group, one.curves):
-            kept |= parent.shared
-        return replace(group, rows=np.union1d(group.rows, one.rows), curves=every, shared=kept)
+            rows = sure & (self._metric == metric) & (self._curve == curve)
+            found.append(self._single(metric, np.flatnonzero(rows)))
+        return found
 
     def _single(self, metric: str, rows: Indices) -> Change:
         """Return the change of one curve, by its most significant parameter."""
@@ -373,34 +319,19 @@ class Search:
         groups = [one for one in candidates if one.metric in (LATENCY, BANDWIDTH)]
         if not len(rows):
             return [], 0
-        kinds = _kinds([one.shared for one in groups])
-        kinds = np.r_[kinds, kinds.max(initial=-1) + 1 + self._given.variance_group[rows]]
+        group = _correlation_groups([one.shared for one in groups])
+        group = np.r_[group, group.max(initial=-1) + 1 + self._given.variance_group[rows]]
         alone = self._parameters.per_session[rows] - self._test.centre[rows, None]
         series = np.concatenate([*(one.series[None] for one in groups), alone])
-        alike = correlation_beside_trend(series, kinds)
         found = []
-        for number in np.flatnonzero(most_deviates(series) > _LIKELY_DRIFT):
-            if not is_gradual(series[number]):
-                continue
-            rise, low, high, z = drift(series[number], alike[number])
+        for number, drift in drifts(series, group, self._given.rate).items():
             if number < len(groups):
                 one = groups[number]
-                if not self._all_rise(one, rise):
-                    continue
             else:
                 row = rows[[number - len(groups)]]
                 one = self._single(str(self._metric[row[0]]), row)
-            p = float(special.ndtr(-z))  # only a rise counts
-            found.append(replace(one, effect=rise, low=low, high=high, p=p))
+            found.append(replace(one, effect=drift.rise, low=drift.low, high=drift.high, p=drift.p))
         return found, len(series) - len(found)
-
-    def _all_rise(self, change: Change, rise: float) -> bool:
-        """Whether most parameters of a group rise at least half as much as the group."""
-        for row in change.rows.tolist():
-            if row not in self._rises:
-                self._rises[row] = drift(self._mean(np.array([row])))[0]
-        own = np.array([self._rises[row] for row in change.rows.tolist()])
-        return bool(np.mean(own >= SHOWS * rise) >= _LEAST_SHARE)
 
     def _together(
         self, metric: str, rows: Sequence[Indices], shared: Sequence[Mapping[str, str]]
@@ -417,7 +348,7 @@ class Search:
         launches = LaunchesBySession.single(series)
         launches = replace(launches, each=np.stack([self._mean_launches(some) for some in rows]))
         alone = np.arange(len(series))
-        test = compare(Series(launches, normal, alone, _kinds(shared)), usual)
+        test = compare(Series(launches, normal, alone, _correlation_groups(shared)), usual)
         low, high = test.interval()
         return [
             Change(
@@ -452,7 +383,7 @@ class Search:
             return np.asarray((np.where(there, off, 0.0) * weight).sum(axis=0) / weight.sum(axis=0))
 
 
-def _kinds(shared: Sequence[Mapping[str, str]]) -> Indices:
+def _correlation_groups(shared: Sequence[Mapping[str, str]]) -> Indices:
     """Number groups by the factors whose values they share."""
     kinds: dict[frozenset[str], int] = {}
     return np.array([kinds.setdefault(frozenset(one), len(kinds)) for one in shared], dtype=int)

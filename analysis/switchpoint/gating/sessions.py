@@ -96,7 +96,7 @@ class Sessions:
         Parameters
         ----------
         curves
-            Only changes of these curves count, told by `identity_text`. The default is all.
+            Only changes of these curves count, named by `identity_text`. The default is all.
         """
         names = self.confirmed if curves is None else curves
         changed = {start for name in names for start in self.confirmed.get(name, ())}
@@ -140,19 +140,19 @@ def select_sessions(
         earlier = usual(read.earlier, read.starts, maintenance)
         if len(earlier) > history:  # the oldest one may have begun before what was read
             break
-    starts, own = read.starts, read.own
+    starts, current = read.starts, read.current_runs
     if not read.earlier:
         earlier = usual(read.renamed, starts, maintenance)
     chosen = [*earlier[-history:], read.judged]
     number = {name: session for session, name in enumerate(chosen)}
-    of_sites = read.runs[read.runs["site"].isin(own["site"])]
+    of_sites = read.runs[read.runs["site"].isin(current["site"])]
     runs = of_sites[of_sites["session"].isin(chosen)]
     before = starts[starts < starts[read.judged]].index
     left_out = before.difference(usual(before, starts, maintenance))
     everywhere = read.runs if site is None or len(chosen) > 1 else _sessions(store.stored()[0])
-    stored_before = read.last_batch[starts.index] < own[STORED_AS].min()
+    stored_before = read.last_batch[starts.index] < current[STORED_AS].min()
     later = starts[starts > starts[read.judged]]
-    later = later[later.index.isin(read.alike["session"])]
+    later = later[later.index.isin(read.comparable["session"])]
     later, ahead = later[later <= now_utc()], later[later > now_utc()]
     back = later[stored_before[later.index]]
     return Sessions(
@@ -166,7 +166,7 @@ def select_sessions(
         frozenset(read.runs["site"].dropna()),
         _elsewhere(read, everywhere),
         of_sites[of_sites["session"].isin(left_out)],
-        read.checks - frozenset(own["check"].dropna()),
+        read.checks - frozenset(current["check"].dropna()),
     )
 
 
@@ -203,19 +203,19 @@ class _Read:
     checks: frozenset[str]
 
     @property
-    def own(self) -> pd.DataFrame:
+    def current_runs(self) -> pd.DataFrame:
         """The runs of the current session."""
         return self.runs[self.runs["session"] == self.judged]
 
     @property
-    def alike(self) -> pd.DataFrame:
+    def comparable(self) -> pd.DataFrame:
         """The runs that measured the same as one of them."""
-        return self.runs[self.runs["measured"].isin(self.own["measured"])]
+        return self.runs[self.runs["measured"].isin(self.current_runs["measured"])]
 
     @property
     def earlier(self) -> list[str]:
         """The sessions before it that measured the same."""
-        return self._before(self.alike)
+        return self._before(self.comparable)
 
     @property
     def renamed(self) -> list[str]:
@@ -223,11 +223,11 @@ class _Read:
 
         What another check measured is no session of this one under another name.
         """
-        own = self.own
-        alike = self.runs["site"].isin(own["site"].dropna())
-        alike &= self.runs["kernel"].isin(own["kernel"].dropna())
-        if own["check"].notna().all():
-            alike &= self.runs["check"].isna() | self.runs["check"].isin(own["check"])
+        current = self.current_runs
+        alike = self.runs["site"].isin(current["site"].dropna())
+        alike &= self.runs["kernel"].isin(current["kernel"].dropna())
+        if current["check"].notna().all():
+            alike &= self.runs["check"].isna() | self.runs["check"].isin(current["check"])
         return self._before(self.runs[alike])
 
     def _before(self, runs: pd.DataFrame) -> list[str]:
@@ -238,12 +238,12 @@ class _Read:
 
 def _elsewhere(read: _Read, runs: pd.DataFrame) -> pd.DataFrame:
     """Return those of some runs that are `Sessions.elsewhere`."""
-    own = read.own
+    current = read.current_runs
     starts = runs["session"].map(runs.groupby("session")["start_utc"].min())
     before = runs[(starts < read.starts[read.judged]) & (runs["session"] != read.judged)]
-    if own["site"].isna().any() or before["site"].isin(own["site"]).any():
+    if current["site"].isna().any() or before["site"].isin(current["site"]).any():
         return before.iloc[:0]
-    alike = before[before["kernel"].isin(own["kernel"]) & before["site"].notna()]
+    alike = before[before["kernel"].isin(current["kernel"]) & before["site"].notna()]
     newest = alike.sort_values("start_utc").groupby("site", observed=True)["session"].last()
     return alike[alike["session"].isin(newest)]
 

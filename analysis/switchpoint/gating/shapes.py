@@ -6,7 +6,6 @@ Each segment is a line, time = latency + bytes * time per byte. Changes are meas
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -65,16 +64,8 @@ class Shapes:
         return np.asarray(self.latency_us[segment] + self.per_byte_us[segment] * size)
 
 
-def shapes_of(points: Points, segments: Mapping[int, Sequence[int]] | None = None) -> Shapes:
-    """Pool the sessions before the last one, and divide each curve into segments.
-
-    Parameters
-    ----------
-    points
-        Of all sessions.
-    segments : dict, optional
-        The first size of each segment of some curves. The others are searched.
-    """
+def shapes_of(points: Points) -> Shapes:
+    """Pool the baseline sessions, and divide each curve into segments."""
     curve, session = points.curve, points.session
     past = session < points.sessions - 1
     code, sizes = pd.factorize(points.size, sort=True)  # products of sizes could overflow
@@ -92,7 +83,7 @@ def shapes_of(points: Points, segments: Mapping[int, Sequence[int]] | None = Non
     log_time, scatter = _centre(per_session)
     of_curve, size = known // count, sizes[known % count]
     error = median_by(place_of_past, points.error[past]) if len(known) else np.zeros(0)
-    segment, segment_curve = _segments(of_curve, size, log_time, error, segments or {})
+    segment, segment_curve = _segments(of_curve, size, log_time, error)
     latency, per_byte = _lines(segment, segment_curve, size, np.exp(log_time))
     total = latency[segment] + per_byte[segment] * size
     return Shapes(
@@ -118,11 +109,7 @@ def _centre(per_session: Floats) -> tuple[Floats, Floats]:
 
 
 def _segments(
-    curve: Indices,
-    size: Indices,
-    log_time: Floats,
-    error: Floats,
-    known: Mapping[int, Sequence[int]],
+    curve: Indices, size: Indices, log_time: Floats, error: Floats
 ) -> tuple[Indices, Indices]:
     """Number the segments of all curves; return that of each place, and the curve of each."""
     edges = (
@@ -133,9 +120,7 @@ def _segments(
     begins[edges[:-1]] = True
     for first, end in itertools.pairwise(edges):
         part = slice(first, end)
-        sizes = known.get(int(curve[first]))
-        if sizes is None:
-            sizes = _boundaries(size[part].astype(float), np.exp(log_time[part]), error[part])
+        sizes = _boundaries(size[part].astype(float), np.exp(log_time[part]), error[part])
         begins[part] |= np.isin(size[part], sizes)
     return np.cumsum(begins) - 1, curve[begins]
 
@@ -175,7 +160,7 @@ def _lines(
     first = np.searchsorted(segment, np.arange(count))
     alone = (np.bincount(segment, minlength=count) == 1) & (size[first] > 0)
     smallest = time[first[np.searchsorted(segment_curve, segment_curve)]]
-    own = time[first]
-    shared = np.minimum(own, smallest)
+    first_time = time[first]
+    shared = np.minimum(first_time, smallest)
     latency = np.where(alone, shared, latency)
-    return latency, np.where(alone, (own - shared) / np.maximum(size[first], 1), slope)
+    return latency, np.where(alone, (first_time - shared) / np.maximum(size[first], 1), slope)

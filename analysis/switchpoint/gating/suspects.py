@@ -226,17 +226,17 @@ def _trials(
     trials, records = [], Recorded()
     for job in chosen:
         part = current[current["job"] == job]
-        own = recorded(store, part["run_id"].unique())
+        of_job = recorded(store, part["run_id"].unique())
         known = usual.index[usual.index.get_level_values("job") == job]
         modes = [mode for mode in chosen[job] if mode in known.get_level_values("mode")]
         there = np.unique(known.get_level_values("size_bytes"))
         measured = np.unique(part.loc[part["mode"].isin(modes), "size_bytes"])
-        if own.headers and modes and len(there):
-            records.headers.update(own.headers)
-            records.locks.update(own.locks)
-            worst = _worst(part, usual, slower, own.headers, moved)
+        if of_job.headers and modes and len(there):
+            records.headers.update(of_job.headers)
+            records.locks.update(of_job.locks)
+            worst = _worst(part, usual, slower, of_job.headers, moved)
             sizes = {*_thinned(there, _MOST_SIZES), *_thinned(measured, _MOST_COMPANIONS)}
-            trials.append(trial_of(own.headers[worst], modes, sorted(sizes), own.lock))
+            trials.append(trial_of(of_job.headers[worst], modes, sorted(sizes), of_job.lock))
     return trials, records
 
 
@@ -373,14 +373,14 @@ def changed_settings(
     """
     variables = list(_control_variables(before, current))
     known = {setting.environment for setting in variables}
-    own = (
+    others = (
         Setting(name, name, *values)
         for name, values in _changed(
             [mpi_settings(header["mpi"].get("environment", {})) for header in before],
             [mpi_settings(header["mpi"].get("environment", {})) for header in current],
         )
     )
-    return [*variables, *(setting for setting in own if setting.environment not in known)]
+    return [*variables, *(setting for setting in others if setting.environment not in known)]
 
 
 def _control_variables(

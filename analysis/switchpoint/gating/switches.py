@@ -10,14 +10,13 @@ like everything else.
 
 from __future__ import annotations
 
-import itertools
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
-from switchpoint.gating.baseline import Series, compare
+from switchpoint.gating.baseline import SHOWS, Series, compare
 from switchpoint.gating.by_session import by_session, launches_by_session
 from switchpoint.gating.parameters import ratios
 from switchpoint.gating.points import Points
@@ -27,20 +26,8 @@ from switchpoint.tables.sweeps import Floats, Indices
 #: Smaller jumps are not followed, as a logarithm of time.
 _SMALLEST_JUMP = 0.05
 
-#: The jump is between this share of what the line of the other side says and one over it: an
-#: extrapolated line is not exact. Where no size is left beyond the new place, the line must agree
-#: better, and the jump be large.
-_AGREES, _AGREES_AT_END = 0.4, 0.75
-_LARGE_JUMP = 0.2
-
-#: At least this share of the jump is no change of the sizes beside it too.
-_OF_ITS_OWN = 0.25
-
 #: The sizes of a segment whose line may be far off at others.
 _FEW_SIZES = 2
-
-#: Of the sizes between the places, at least this share moved by at least half of the jump.
-_LEAST_MOVED = 2 / 3
 
 #: How many sizes beside them, on either side, are compared with them.
 BESIDE = 2
@@ -96,7 +83,6 @@ class _Move:
     places: Indices
     lower: Indices
     upper: Indices
-    gain: float = 0.0
 
     @property
     def new(self) -> int:
@@ -115,35 +101,35 @@ def moved_switches(points: Points, shapes: Shapes) -> list[MovedSwitch]:
     level = by_session(place, np.zeros_like(place), ratio[current], (len(shapes.size), 1))[:, 0]
     curves = np.unique(shapes.curve[np.abs(np.nan_to_num(level)) > _SMALLEST_JUMP])
     moves: list[tuple[_Curve, _Move, int]] = []
-    for curve in curves:
-        first, last = np.searchsorted(shapes.curve, [curve, curve + 1])
-        own = _Curve.of(points, ratio, shapes, int(first), int(last))
-        moves += [(own, move, number) for move, number in own.moves()]
+    for which in curves:
+        first, last = np.searchsorted(shapes.curve, [which, which + 1])
+        curve = _Curve.of(points, ratio, shapes, int(first), int(last))
+        moves += [(curve, move, number) for move, number in curve.moves()]
     if not moves:
         return []
-    rows = [own.contrast(own.ratio, move) for own, move, _ in moves]
+    rows = [curve.contrast(curve.ratio, move) for curve, move, _ in moves]
     launches = launches_by_session(
         np.repeat(np.arange(len(moves)), [len(one) for one in rows]),
-        np.concatenate([own.session for own, *_ in moves]),
+        np.concatenate([curve.session for curve, *_ in moves]),
         np.concatenate(rows),
         (len(moves), points.sessions),
     )
     normal = np.ones(launches.per_session.shape, dtype=bool)
-    alike = np.zeros(len(moves), dtype=np.intp)
-    test = compare(Series(launches, normal, alike), _USUAL_SCATTER)
+    variance_group = np.zeros(len(moves), dtype=np.intp)
+    test = compare(Series(launches, normal, variance_group), _USUAL_SCATTER)
     p = np.minimum(test.p * [number for *_, number in moves], 1.0)
     low, high = test.interval()
     found: list[MovedSwitch] = []
     for number in np.argsort(p, kind="stable"):
-        own, move, _ = moves[number]
+        curve, move, _ = moves[number]
         few = points.sessions - 1 < ENOUGH_SESSIONS and len(move.places) < 2
-        taken = [one.places for one in found if one.curve == own.curve]
-        places = own.first + move.places
+        taken = [one.places for one in found if one.curve == curve.curve]
+        places = curve.first + move.places
         if p[number] > _LEFT_OUT or few or any(np.isin(places, one).any() for one in taken):
             continue
-        effect = float(np.nanmedian(own.level[move.places]))
+        effect = float(np.nanmedian(curve.level[move.places]))
         half = float(high[number] - low[number]) / 2
-        found.append(own.described(move, effect, half, float(p[number])))
+        found.append(curve.described(move, effect, half, float(p[number])))
     return found
 
 
@@ -196,21 +182,20 @@ class _Curve:
         """Yield for each switch the move that explains most, and from how many it was chosen."""
         for start in np.flatnonzero(np.diff(self.segment)) + 1:
             moves = [*self._moves_of(int(start))]
-            likely = [
-                _Move(one.start, one.places, one.lower, one.upper, gain)
-                for one in moves
-                if (gain := self._gain(one)) > 0
-            ]
-            if likely:
-                yield max(likely, key=lambda one: one.gain), len(moves)
+            gains = [self._gain(one) for one in moves]
+            if max(gains, default=0.0) > 0:
+                yield moves[int(np.argmax(gains))], len(moves)
 
     def _moves_of(self, start: int) -> Iterator[_Move]:
-        """Yield to where a switch can move: down, down from one size later, and up."""
+        """Yield to where a switch can move: down, down from one size later, and up.
+
+        One that leaves the measured sizes is a change of latency or bandwidth.
+        """
         count = len(self.level)
         for end in (start, start + 1):
-            for new in range(start) if end < count else ():
+            for new in range(1, start) if end < count else ():
                 yield self._move(start, new, end)
-        for new in range(start + 1, count + 1):
+        for new in range(start + 1, count):
             yield self._move(start, start, new)
 
     def _move(self, start: int, first: int, end: int) -> _Move:
@@ -225,11 +210,7 @@ class _Curve:
         """Return how much better a move explains the current session than none; 0 if it cannot."""
         inside = self.level[move.places]
         known = np.isfinite(inside)
-        down = move.places[-1] < move.start
-        beyond = move.lower if down else move.upper
-        if not known.any() or not len(move.lower) + len(move.upper):
-            return 0.0
-        if not abs(float(np.mean(inside[known]))) > _SMALLEST_JUMP:
+        if not known.any() or not abs(float(np.mean(inside[known]))) > _SMALLEST_JUMP:
             return 0.0
         jump = float(self.contrast(self.level[None], move)[0])
         if not abs(jump) > _SMALLEST_JUMP:
@@ -237,17 +218,12 @@ class _Curve:
         low, high = self._jumps(move)
         way = 1.0 if jump > 0 else -1.0
         low, high = sorted((way * low, way * high))
-        agrees = _AGREES if len(beyond) else _AGREES_AT_END
-        level = way * (float(np.mean(inside[known])) if len(beyond) else jump)
-        if not max(low, 0.0) * agrees <= level <= high / agrees:
-            return 0.0
-        if way * jump < _OF_ITS_OWN * low:
-            return 0.0
-        if not len(beyond) and abs(jump) < _LARGE_JUMP:
+        # An extrapolated line is not exact.
+        if not max(low, 0.0) * SHOWS <= way * float(np.mean(inside[known])) <= high / SHOWS:
             return 0.0
         moved = way * (inside[known] - np.median(inside[known]) + jump) >= abs(jump) / 2
         moved &= way * inside[known] >= abs(jump) / 2
-        if np.mean(moved) < _LEAST_MOVED or not moved[[0, -1]].all():
+        if not moved[[0, -1]].all():
             return 0.0
         return float(known.sum() * jump**2)
 
@@ -265,13 +241,13 @@ class _Curve:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", RuntimeWarning)  # of launches without these sizes
             inside = np.nanmean(ratio[:, move.places], axis=1)
-        own = time[move.places].mean()
+        time_inside = time[move.places].mean()
         explained = []
         for place in (*move.lower, *move.upper):
             larger = size[move.places].mean() / max(size[place], 1.0)
-            by_time = added[:, place] / own
+            by_time = added[:, place] / time_inside
             explained += [ratio[:, place], np.log1p(np.maximum(larger * by_time, -0.9))]
-            if place in move.lower or not len(move.lower):  # a higher latency adds as much below
+            if place in move.lower:  # a higher latency adds as much below
                 explained.append(np.log1p(np.maximum(by_time, -0.9)))
         rest = inside - np.stack(explained)
         nearest = np.abs(np.where(np.isfinite(rest), rest, np.inf)).argmin(axis=0)
@@ -287,35 +263,35 @@ class _Curve:
         between take the time of the largest of them.
         """
         down = move.places[-1] < move.start
-        start = move.start if move.start < len(self.level) else move.start - 1
-        segment = self.segment[start] if down else self.segment[move.start - 1]
+        segment = self.segment[move.start if down else move.start - 1]
         places = move.places
         size = self.shapes.size[self.first + places].astype(float)
-        own = self.shapes.log_time[self.first + places]
+        baseline = self.shapes.log_time[self.first + places]
         first, end = np.searchsorted(self.shapes.segment, [segment, segment + 1])
         with np.errstate(divide="ignore", invalid="ignore"):
-            jumps = [np.log(self.shapes.lines(segment, size)) - own]
+            jumps = [np.log(self.shapes.lines(segment, size)) - baseline]
             if end - first <= _FEW_SIZES:
                 nearest = self.shapes.size[first if down else end - 1]
-                same = np.log(self.shapes.lines(segment, nearest)) - own
+                same = np.log(self.shapes.lines(segment, nearest)) - baseline
                 jumps += [same, same + np.log(size / nearest)]
-        inside = places[0] > 0 and self.segment[places[0] - 1] == self.segment[places[0]]
+        inside = self.segment[places[0] - 1] == self.segment[places[0]]
         if down and inside:  # if all of a segment changed, its latency did
             before = self.shapes.log_time[self.first : self.last] + self.level
             beside = before[move.start - 1 : move.start + 1]
             if np.isfinite(beside).any():
-                jumps.append(np.fmin.reduce(beside) - own)
+                jumps.append(np.fmin.reduce(beside) - baseline)
         means = [float(np.mean(one)) for one in jumps if np.isfinite(one).all()]
         return (min(means), max(means)) if means else (0.0, 0.0)
 
     def described(self, move: _Move, effect: float, half: float, p: float) -> MovedSwitch:
         """Return a move as people read it."""
-        size = [0, *self.shapes.size[self.first : self.last].tolist(), 0]
-        pairs = [*itertools.pairwise(size)]
+        size = self.shapes.size[self.first : self.last].tolist()
         return MovedSwitch(
             self.curve,
-            *pairs[move.start],
-            *pairs[move.new],
+            size[move.start - 1],
+            size[move.start],
+            size[move.new - 1],
+            size[move.new],
             effect,
             effect - half,
             effect + half,

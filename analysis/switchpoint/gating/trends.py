@@ -49,26 +49,26 @@ def trends(store: Store, verdict: Verdict, most: int = 6) -> pd.DataFrame:
         names = [identity_text(curve) for curve in texts_of(points.curves)]
         for finding in followed.to_dict("records"):
             wanted = {identity_text(curve) for curve in finding["curves"]}
-            own = np.isin(points.curve, [n for n, name in enumerate(names) if name in wanted])
+            chosen = np.isin(points.curve, [n for n, name in enumerate(names) if name in wanted])
             sizes = finding["first_size_bytes"], finding["last_size_bytes"]
             if not any(pd.isna(size) for size in sizes):
-                own &= (points.size >= sizes[0]) & (points.size <= sizes[1])
+                chosen &= (points.size >= sizes[0]) & (points.size <= sizes[1])
             rows += [
                 {
                     "finding_id": finding["finding_id"],
                     "session_utc": sessions.starts_utc[session],
                     "relative_time": float(np.exp(value)),
                 }
-                for session, value in enumerate(_by_session(points, own))
+                for session, value in enumerate(_by_session(points, chosen))
                 if not np.isnan(value)
             ]
     return pd.DataFrame(rows, columns=TREND_COLUMNS)
 
 
-def _by_session(points: Points, own: np.ndarray) -> Floats:
+def _by_session(points: Points, chosen: np.ndarray) -> Floats:
     """Return the mean logarithm of some points in each session, relative to each point's mean."""
-    cell = pd.Series(points.log_time[own]).groupby([points.curve[own], points.size[own]])
-    relative = points.log_time[own] - cell.transform("mean").to_numpy()
-    by_session = pd.Series(relative).groupby(points.session[own]).mean()
+    cell = pd.Series(points.log_time[chosen]).groupby([points.curve[chosen], points.size[chosen]])
+    relative = points.log_time[chosen] - cell.transform("mean").to_numpy()
+    by_session = pd.Series(relative).groupby(points.session[chosen]).mean()
     values: Floats = by_session.reindex(range(points.sessions)).to_numpy(dtype=float)
     return values

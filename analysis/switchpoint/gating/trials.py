@@ -145,11 +145,11 @@ def write_plan(plan: Sequence[Trial], path: Path) -> None:
     for trial in trials:
         if text := trial.pop("lock"):
             when = "before" if trial["built_before"] else "now"
-            own = locks.setdefault(trial["environ"], {})
+            of_environ = locks.setdefault(trial["environ"], {})
             number = [*locks].index(trial["environ"])  # a name from a record is no name of a file
             file = path.with_name(f"environ-{number}-{when}.lock")
             write_whole(file, text.encode())
-            own[when] = str(file)
+            of_environ[when] = str(file)
     content = {"label": LABEL, "locks": locks, "trials": trials}
     write_whole(path, (json.dumps(content, indent=1) + "\n").encode())
 

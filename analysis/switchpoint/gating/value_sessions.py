@@ -96,19 +96,19 @@ def calendar(
     sessions = _sessions_of_runs(store, values, session, site, history, maintenance)
     if sessions is None:
         return _without_runs(store, values, session, history, maintenance)
-    own = values["site"].isin(sessions.runs["site"]) | values["site"].isna()
-    own &= ~values["test"].astype(str).str.split(" ").str[0].isin(sessions.other_checks)
-    alone = _not_judged({*values.loc[~own, "site"]} - sessions.sites)
-    values = values[own].reset_index(drop=True)
+    of_site = values["site"].isin(sessions.runs["site"]) | values["site"].isna()
+    of_site &= ~values["test"].astype(str).str.split(" ").str[0].isin(sessions.other_checks)
+    alone = _not_judged({*values.loc[~of_site, "site"]} - sessions.sites)
+    values = values[of_site].reset_index(drop=True)
     after = hours_of(values) > _end(sessions, values)
     ahead = after & (hours_of(values) > now_h())
     if session is None and sessions.until_utc is None and (after & ~ahead).any():
-        told = (
+        warning = (
             f"the newest runs, of the session {sessions.session}, are older than the newest single"
             f" values: only these are judged; judge the runs with --session {sessions.session}"
         )
         found = _without_runs(store, values, None, history, maintenance)
-        more = [told, *found.sessions.warnings]
+        more = [warning, *found.sessions.warnings]
     else:
         found = _with_runs(sessions, values, history, maintenance)
         _, names, starts = own_sessions(values[ahead])
@@ -142,7 +142,7 @@ def _sessions_of_runs(
     try:
         return select_sessions(store, session, site, history, maintenance)
     except NoSession as error:
-        names = [name for own in _by_site(values).values() for name in own_sessions(own)[1]]
+        names = [name for of_site in _by_site(values).values() for name in own_sessions(of_site)[1]]
         others = error.source == "--session" and session not in names
         if values.empty or others:  # runs have other sessions
             raise
@@ -177,10 +177,10 @@ def _site_to_judge(store: Store, values: pd.DataFrame, session: str | None) -> s
         begun = values[hours_of(values) <= now_h()]
         sites = (begun if len(begun) else values)["site"].dropna()
         return str(sites.iloc[-1]) if len(sites) else next(iter(_by_site(values)))
-    names = {site: own_sessions(own)[1] for site, own in _by_site(values).items()}
-    named = [site for site, own in names.items() if session in own]
+    names = {site: own_sessions(of_site)[1] for site, of_site in _by_site(values).items()}
+    named = [site for site, of_site in names.items() if session in of_site]
     if not named:
-        raise no_session(store, session, sorted({name for own in names.values() for name in own}))
+        raise no_session(store, session, sorted({one for some in names.values() for one in some}))
     if len(named) > 1:
         problem = f"the sites {', '.join(named)} have a session '{session}'; name one with --site"
         raise InputError("--session", problem)
@@ -215,8 +215,8 @@ def _without_runs(
         [*others, *of_the_future(later[later > now])],
         until_utc=next(iter(later[later <= now]), None),
     )
-    told = _numbered(values, session_number, sessions.starts_utc, maintenance)
-    return Calendar(sessions, told, sessions.starts_utc)
+    numbered = _numbered(values, session_number, sessions.starts_utc, maintenance)
+    return Calendar(sessions, numbered, sessions.starts_utc)
 
 
 def _with_runs(
@@ -231,9 +231,9 @@ def _with_runs(
     apart = np.flatnonzero((nearest < 0) & (hours < first[current]))
     begins = begins_of(hours[apart])
     usual = _usual(texts_of_times(values, apart[begins]), maintenance)
-    own = np.searchsorted(begins, np.arange(len(apart)), side="right") - 1
+    group = np.searchsorted(begins, np.arange(len(apart)), side="right") - 1
     number = np.where(usual, current + np.cumsum(usual), -1)
-    session_number[apart] = number[own] if len(apart) else -1
+    session_number[apart] = number[group] if len(apart) else -1
     begins = begins[usual]
     # Both kinds of sessions are numbered in the order of time; the current session is the last.
     order = np.argsort(np.append(first, hours[apart[begins]]), kind="stable")

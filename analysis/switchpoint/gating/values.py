@@ -9,13 +9,12 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy import special
 
 from switchpoint.gating.accepted import Acceptance
 from switchpoint.gating.baseline import Series, TestResult, compare, false_discovery_control
 from switchpoint.gating.by_session import LaunchesBySession, by_session
 from switchpoint.gating.current import Draft
-from switchpoint.gating.drift import drift, is_gradual
+from switchpoint.gating.drift import drifts
 from switchpoint.gating.levels import began, normal_sessions
 from switchpoint.gating.policy import Policy
 from switchpoint.gating.presence import missing_values
@@ -30,7 +29,7 @@ _MOST_LISTED = 3
 _TIMES = frozenset("s sec seconds ms us usec ns min minutes h hours".split())  # noqa: SIM905
 
 
-def found(
+def drafts(
     values: pd.DataFrame,
     starts_utc: list[str],
     policy: Policy,
@@ -85,18 +84,18 @@ def _compared(
     test = compare(Series(LaunchesBySession.single(per_session), normal, of_test))
     least = math.log1p(policy.minimum_effect.value)
     ways = np.array([-1.0 if direction(row, policy) == "higher" else 1.0 for row in rows])
-    drifts = [_drift(way * own) for way, own in zip(ways, per_session, strict=True)]
-    p = np.r_[test.p, [one[3] for one in drifts]]
+    drifting = drifts(ways[:, None] * per_session, of_test, policy.false_discovery_rate)
+    p = np.r_[test.p, [drifting[one].p if one in drifting else 1.0 for one in range(len(rows))]]
     sure = false_discovery_control(p) <= policy.false_discovery_rate
     changed = sure[: len(rows)] & (np.abs(np.nan_to_num(test.effect)) >= least)
     for one in np.flatnonzero(changed):
         yield _changed(rows[one], per_session[one], test, int(one), starts_utc, policy)
-    for one in np.flatnonzero(sure[len(rows) :] & ~changed):
-        rise, low, high, _ = drifts[one]
-        if rise >= least and low > 0 and direction(rows[one], policy):
-            effect, *bounds = (math.expm1(ways[one] * value) for value in (rise, low, high))
-            low, high = min(bounds), max(bounds)
-            yield _drifted(rows[one], (effect, low, high), len(starts_utc))
+    for number, drift in drifting.items():
+        sure_drift = sure[len(rows) + number] and not changed[number] and drift.low > 0
+        if sure_drift and drift.rise >= least and direction(rows[number], policy):
+            known = (drift.rise, drift.low, drift.high)
+            effect, *bounds = (math.expm1(ways[number] * value) for value in known)
+            yield _drifted(rows[number], (effect, min(bounds), max(bounds)), len(starts_utc))
 
 
 def _missing(rows: list[dict[Any, Any]], why: str) -> Iterator[Draft]:
@@ -124,14 +123,6 @@ def _missing(rows: list[dict[Any, Any]], why: str) -> Iterator[Draft]:
         )
 
 
-def _drift(values: Floats) -> tuple[float, float, float, float]:
-    """Return by how much a series became worse, with its interval, and how probable by chance."""
-    if not is_gradual(values):
-        return math.nan, math.nan, math.nan, 1.0
-    rise, low, high, z = drift(values)
-    return rise, low, high, float(special.ndtr(-z))
-
-
 def _drifted(row: Mapping[Any, Any], change: tuple[float, float, float], sessions: int) -> Draft:
     effect, low, high = change
     words = f"{row['variable']} of `{row['test']}` {effect_text(effect, low, high)}"
@@ -150,8 +141,8 @@ def _accepted(
     }
 
     def began(row: Mapping[Any, Any]) -> str:
-        drafts = (_draft(kind, "", row) for kind in ("regression", "improvement", "slow_drift"))
-        ids = (finding_id(one.kind, one.metric, one.key, one.shared) for one in drafts)
+        possible = (_draft(kind, "", row) for kind in ("regression", "improvement", "slow_drift"))
+        ids = (finding_id(one.kind, one.metric, one.key, one.shared) for one in possible)
         return max(begins.get(one, "") for one in ids)
 
     return [began(row) for row in rows] if begins else [""] * len(rows)

@@ -17,17 +17,14 @@ from switchpoint.tables.units import size_text
 #: The order in which columns name a group.
 _NAMING = ["placement", "mpi", "mode", "kernel", "environ", "partition", "site"]
 
-#: Parts of a unit that say how many bytes, as powers of two.
-_OCTAVE = 2.0
-
 
 def shared_by(curves: pd.DataFrame, rows: Indices, node: str | None = None) -> dict[str, str]:
     """Return the identity columns in which some curves agree, with the value."""
-    own = curves.iloc[rows]
+    chosen = curves.iloc[rows]
     shared = {
-        str(name): str(own[name].iloc[0])
-        for name in own
-        if own[name].notna().all() and len(set(own[name])) == 1
+        str(name): str(chosen[name].iloc[0])
+        for name in chosen
+        if chosen[name].notna().all() and len(set(chosen[name])) == 1
     }
     return shared | ({NODE: node} if node else {})
 
@@ -59,6 +56,11 @@ def named(curves: pd.DataFrame, rows: Indices, shared: Mapping[str, str]) -> str
 def counted(number: int, noun: str) -> str:
     """Write a number with its noun."""
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def several(curves: Indices) -> str:
+    """Write how many curves are meant; empty if it is one."""
+    return "" if len(curves) == 1 else f" ({counted(len(curves), 'curve')})"
 
 
 def effect_text(effect: float, low: float, high: float) -> str:
@@ -95,6 +97,6 @@ def finding_id(kind: str, metric: str, key: Sequence[int | str], shared: Mapping
 
     Sizes count to the nearest octave, because the segments of a curve may differ by a grid step.
     """
-    coarse = [round(math.log(max(one, 1), _OCTAVE)) if isinstance(one, int) else one for one in key]
+    coarse = [round(math.log2(max(one, 1))) if isinstance(one, int) else one for one in key]
     text = json.dumps([kind, metric, coarse, sorted(shared.items())])
     return hashlib.sha256(text.encode()).hexdigest()[:12]
