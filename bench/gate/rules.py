@@ -97,9 +97,6 @@ RULES = {
     ),
     "few sizes": Rule("the line of few sizes is not known", "switches._FEW_SIZES", 0),
     "smallest jump": Rule("small jumps are not followed", "switches._SMALLEST_JUMP", 0.0),
-    "own change": Rule(
-        "a single size must have changed itself, not the others", "odd_sizes.SHOWS", 0.0
-    ),
     "other metric": Rule(
         "if one metric is unchanged, its share of the time is taken out of the effect",
         "changes._alone",

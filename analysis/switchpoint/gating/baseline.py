@@ -33,8 +33,7 @@ _OFTEN_DISTURBED = 0.07
 _WINDOWS = (1, 3, 7)
 
 #: Whatever is off by this share of a change shows it: the current session what several of the
-#: newest show, most of its launches what the session shows, a curve what its group does, and a size
-#: what it differs from the others by.
+#: newest show, most of its launches what the session shows, and a curve what its group does.
 SHOWS = 0.5
 
 #: What is more probable than this is no change in any case.

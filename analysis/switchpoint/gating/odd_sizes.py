@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from switchpoint.gating.baseline import SHOWS, TestResult
+from switchpoint.gating.baseline import TestResult
 from switchpoint.gating.by_session import LaunchesBySession, launches_by_session
 from switchpoint.gating.parameters import Parameters, ratios
 from switchpoint.gating.points import Points
@@ -79,7 +79,7 @@ def odd_sizes(
     """Return the sizes that are off, after what latency and bandwidth explain.
 
     A size that is as before while the others are slower has not improved: it must be faster itself,
-    by the least effect and by half of what it differs from the others.
+    by the least effect.
 
     Parameters
     ----------
@@ -95,8 +95,7 @@ def odd_sizes(
         The smallest effect that matters, as a logarithm.
     """
     odd = sure & (np.abs(np.nan_to_num(test.effect)) >= least)
-    required = np.maximum(SHOWS * np.abs(test.effect), least)
-    odd &= np.sign(test.effect) * slower >= required
+    odd &= np.sign(test.effect) * slower >= least
     low, high = test.interval()
     found = []
     for run in _runs(np.flatnonzero(odd), shapes.curve, test.effect):
