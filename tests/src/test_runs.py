@@ -1764,7 +1764,6 @@ class TheZoom(InAFolder):
         self.assertIn("ran out of time: --time-budget 1 s", switches[-1]["reason"])
         self.assertGreater(switches[0]["visits"], 0)
 
-    @of_time
     def test_a_time_budget_ends_a_search_that_has_begun(self):
         long_visits = ("--samples", "1000", "--block-time", "200000", "--pass-time", "3600000")
         for arguments in (
@@ -1778,8 +1777,8 @@ class TheZoom(InAFolder):
             self.assertRegex(
                 found["reason"], "^ran out of time: --time-budget 1 s was over after [1-9]"
             )
-            # A first visit alone would take much longer: 1000 samples of 200 ms, or their pauses.
-            self.assertLess(found["time_us"], 4e6)
+            # A first visit alone would take 200 s or more: 1000 samples of 200 ms, or their pauses.
+            self.assertLess(found["time_us"], 60e6)
 
     def test_there_is_room_at_every_size_between_the_ends(self):
         # More copies rotate between the ends than at the ends, and streams have a window.

@@ -30,7 +30,7 @@ def _use_cluster(scheduler: str | None) -> str | None:
 Files = Annotated[
     list[Path] | None,
     typer.Argument(
-        metavar="[FILE]...",
+        metavar="FILE",
         readable=False,  # a file that may not be read costs only itself
         help="Run records, tidy CSV, output of OSU, IMB or NetPIPE, also gzipped, or folders with"
         " such files. Default: the store.",
@@ -84,7 +84,7 @@ Last = Annotated[
 Selections = Annotated[
     list[str] | None,
     typer.Argument(
-        metavar="[SELECTION]...",
+        metavar="SELECTION",
         help="Columns, such as site=NAME,mpi=NAME, run=ID, session=ID, since=DATE,until=DATE, or a"
         " file or folder. Default: the store.",
         show_default=False,

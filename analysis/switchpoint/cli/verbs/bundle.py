@@ -19,7 +19,7 @@ def command(
     selection: Annotated[
         str,
         typer.Argument(
-            metavar="[SELECTION]",
+            metavar="SELECTION",
             help="As for `switchpoint compare`. Default: the store.",
             show_default=False,
         ),

@@ -22,7 +22,7 @@ def command(
     folder: Annotated[
         Path | None,
         typer.Argument(
-            metavar="[FOLDER]", help="A new or empty folder.  [default: site-configs/NAME]"
+            metavar="FOLDER", help="A new or empty folder.  [default: site-configs/NAME]"
         ),
     ] = None,
     partition: Annotated[

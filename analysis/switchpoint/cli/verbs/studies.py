@@ -15,7 +15,7 @@ from switchpoint.cli.result import Result, verb
 @verb
 def command(
     store: Annotated[
-        str, typer.Argument(metavar="[STORE]", help="The store: a folder or an fsspec URL.")
+        str, typer.Argument(metavar="STORE", help="The store: a folder or an fsspec URL.")
     ] = "results",
     output: Annotated[
         Path,
