@@ -455,6 +455,16 @@ def test_a_mistake_in_the_words_is_one_line(words: str, told: str) -> None:
     assert line.startswith(f"switchpoint: {told}")
 
 
+def test_help_in_a_pipe_has_no_trailing_blanks() -> None:
+    done = subprocess.run(
+        [Path(sys.executable).with_name("switchpoint"), "detect", "--help"],
+        capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    lines = done.stdout.splitlines()
+    assert lines[0] == "Usage: switchpoint detect [OPTIONS] [FILE]..."
+    assert lines == [line.rstrip() for line in lines]
+
+
 def test_no_words_show_the_help() -> None:
     done = subprocess.run(
         [Path(sys.executable).with_name("switchpoint"), "store"],

@@ -67,7 +67,9 @@ def run() -> None:
     except typer.Abort:  # Ctrl-C at a question
         sys.exit(INTERRUPTED)
     except _UsageError as error:
-        if str(error):  # without any words, the help has been printed
+        if type(error).__name__ == "NoArgsIsHelpError":  # a command without any words
+            print(error)
+        else:
             say(_told(error))
         sys.exit(BAD)
 
