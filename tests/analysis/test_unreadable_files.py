@@ -32,7 +32,7 @@ VERBS = {
     "claims": ("", "runs facts samples"),
     "explain": ("", "runs facts samples"),
     "report": ("-o OUT", "runs facts samples"),
-    "gate": ("--session=night-2", "runs facts curves parameters findings values"),
+    "gate": ("--session=night-2", "runs facts curves findings values"),
     "references": ("", "values"),
     "bundle": ("-o OUT", "runs facts curves"),
     "import": ("RECORD", "runs"),
