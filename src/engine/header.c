@@ -98,12 +98,8 @@ static void write_arguments(struct json *json, const struct session *session)
     json_close(json, '}');
 }
 
-static void write_plan(struct json *json, const struct session *session)
+static void write_modes(struct json *json, const struct options *options)
 {
-    const struct kernel *kernel = session->kernel;
-    const struct options *options = &session->options;
-    json_open(json, "plan", '{');
-    json_integer(json, "seed", options->seed);
     json_open(json, "modes", '[');
     for (size_t m = 0; m < options->mode_count; m++) {
         json_string(json, NULL, options->modes[m]->name);
@@ -116,6 +112,15 @@ static void write_plan(struct json *json, const struct session *session)
         }
     }
     json_close(json, '}');
+}
+
+static void write_plan(struct json *json, const struct session *session)
+{
+    const struct kernel *kernel = session->kernel;
+    const struct options *options = &session->options;
+    json_open(json, "plan", '{');
+    json_integer(json, "seed", options->seed);
+    write_modes(json, options);
     json_open(json, "sizes_bytes", '[');
     for (size_t s = 0; s < options->sizes.count; s++) {
         json_integer(json, NULL, options->sizes.bytes[s]);
