@@ -1252,10 +1252,11 @@ class TheBroadcast(InAFolder):
             statistics.median(float(row["time_us"]) for row in record.rows),
         )
 
+    @of_time
     def test_a_block_holds_as_many_calls_as_fill_its_time(self):
         record = self.measured(
-            BROADCAST, "--mode", "library", "--sizes", "8", "--block-time", "200000",
-            *("--pass-time", "2000", "--samples", "2", "--passes", "2"),
+            BROADCAST, "--mode", "library", "--sizes", "8", "--block-time", "500000",
+            *("--pass-time", "4000", "--samples", "1", "--passes", "2"),
         )  # fmt: skip
         self.assertGreater(max(int(row["iterations"]) for row in record.rows), 1)
 
