@@ -17,9 +17,9 @@ static const double HOLD_LEAST_US = 1e3;
 static const double HOLD_FIRST_US = 2e4;
 static const double HOLD_MOST_US = 5e5;
 
-/* How sure a search wants to be that a send does not return early. */
+/* How sure a search wants to be that a send does not return early, or does so without a sign. */
 struct rigour {
-    int votes;       /* sends that must not have returned */
+    int votes;       /* sends that say so */
     double patience; /* the receiver must have waited this many times the rest of the transfer */
 };
 static const struct rigour SEARCHING = {.votes = 2, .patience = 4};
@@ -159,6 +159,7 @@ static void find_change(struct explorer *explorer, struct late_receiver *late,
 static bool returns_early(struct explorer *explorer, struct late_receiver *late,
                           struct search *search, int size_bytes, struct rigour rigour)
 {
+    int without_sign = 0;
     for (int against = 0; against < rigour.votes && !explorer_is_out_of_time(explorer);) {
         const struct blocks blocks = explore(explorer, search->mode, size_bytes);
         const double held_us = blocks.values_us[1 + HELD];
@@ -171,7 +172,11 @@ static bool returns_early(struct explorer *explorer, struct late_receiver *late,
         if (send_us >= held_us / 2) {
             against += held_us >= rigour.patience * rest_us || held_us >= HOLD_MOST_US;
         } else if (held_us >= HOLD_MOST_US) {
-            return true; /* it returned at once, but its sign never arrives */
+            /* It returned at once, but its sign never arrives; or the sender lost its core before
+             * the send for half of the time, which does not repeat. */
+            if (++without_sign >= rigour.votes) {
+                return true;
+            }
         } else {
             late->least_us = fmin(2 * held_us, HOLD_MOST_US);
         }
