@@ -5,7 +5,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections import defaultdict
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pandas as pd
@@ -25,6 +26,7 @@ from switchpoint.explanation.places import (
 from switchpoint.explanation.trials import Configurations
 from switchpoint.explanation.verdicts import CONFIRMED, RANK
 from switchpoint.explanation.zooms import TIMED_KERNEL, searches
+from switchpoint.tables.columns import values_of
 from switchpoint.tables.findings import may_jump
 from switchpoint.tables.measurements import Measurements
 
@@ -87,12 +89,18 @@ def explain(
     steps = steps.loc[[may_jump(row) for row in steps.to_dict("records")]]
     zooms = searches(measurements)
     curve = curve_columns(steps)
-    places = places_of(steps, zooms, curve)
+    places = [*places_of(steps, zooms, curve)]
     runs = Configurations(measurements)
-    rows: list[dict[str, Any]] = []
+    found: dict[int, list[dict[str, Any]]] = {}
+    messages: dict[tuple[Any, ...], list[dict[str, Any]]] = defaultdict(list)
     # Ping-pong first: a collective's messages may have its switches.
-    for place in sorted(places, key=lambda place: place.identity["kernel"] != TIMED_KERNEL):
-        rows += _explain_place(measurements, runs, place, rows)
+    order = sorted(enumerate(places), key=lambda each: each[1].identity["kernel"] != TIMED_KERNEL)
+    for number, place in order:
+        there = messages[values_of(place.identity, ["site", "mpi", "placement"])]
+        found[number] = [*_explain_place(measurements, runs, place, there)]
+        if place.identity["kernel"] == TIMED_KERNEL:
+            there += [row for row in found[number] if row["exact"]]
+    rows = [row for number in range(len(places)) for row in found[number]]
     return pd.DataFrame(rows, columns=[*curve, *EXPLANATION_COLUMNS], dtype=object).astype(
         {"exact": bool, "magnitude": float}
     )
@@ -111,15 +119,8 @@ def notable(switches: pd.DataFrame) -> pd.Series[bool]:
 
 
 def _explain_place(
-    measurements: Measurements, runs: Configurations, place: Place, explained: list[dict[str, Any]]
-) -> list[dict[str, Any]]:
-    rows = []
-    here = ("site", "mpi", "placement")
-    messages = [
-        row for row in explained
-        if row["kernel"] == TIMED_KERNEL and row["exact"]
-        and all(row[name] == place.identity[name] for name in here)
-    ]  # fmt: skip
+    measurements: Measurements, runs: Configurations, place: Place, messages: list[dict[str, Any]]
+) -> Iterator[dict[str, Any]]:
     for switch in switches_of(place):
         causes, none = causes_of(measurements, runs, place, switch)
         if change := algorithm_change(measurements, place, switch, messages):
@@ -129,7 +130,7 @@ def _explain_place(
         origin = _origin(measurements, switch)
         launches, of_launches = switch.launches
         proved = best is not None and best["status"] == CONFIRMED and best["ends_eager"]
-        row = place.identity | {
+        yield place.identity | {
             "kind": "protocol_switch" if switch.probed or proved else "step",
             "last_size_bytes": switch.last,
             "first_size_bytes": switch.first,
@@ -145,8 +146,6 @@ def _explain_place(
             "launches": launches,
             "of_launches": of_launches,
         }
-        rows.append(row)
-    return rows
 
 
 def name_of(cause: dict[str, Any]) -> str:
