@@ -94,15 +94,24 @@ Selections = Annotated[
 #: Of verbs that use a site model.
 Model = Annotated[Path, typer.Argument(metavar="MODEL", help="A file that `model fit` wrote.")]
 Mpi = Annotated[
-    str | None, typer.Option("--mpi", metavar="NAME", help="The MPI, if MODEL has several.")
+    str | None, typer.Option("--mpi", metavar="NAME", help="The MPI, if there are several.")
 ]
 Environ = Annotated[
     str | None,
-    typer.Option("--environ", metavar="NAME", help="The environment, if MODEL has several."),
+    typer.Option("--environ", metavar="NAME", help="The environment, if there are several."),
 ]
 Partition = Annotated[
     str | None,
-    typer.Option("--partition", metavar="NAME", help="The partition, if MODEL has several."),
+    typer.Option("--partition", metavar="NAME", help="The partition, if there are several."),
+]
+MpichLibrary = Annotated[
+    Path | None,
+    typer.Option(
+        "--mpich-library",
+        metavar="FILE",
+        help="MPICH's libmpich.so, whose other decisions the selection file keeps.",
+        show_default=False,
+    ),
 ]
 Within = Annotated[
     str,

@@ -19,6 +19,7 @@ import pandas as pd
 from switchpoint.explanation.places import Place, Switch
 from switchpoint.explanation.verdicts import CONFIRMED, REFUTED, SUSPECTED
 from switchpoint.tables.measurements import Measurements
+from switchpoint.tables.mpi_names import OPERATION_NAMES
 from switchpoint.tables.student import SD_PER_MAD
 from switchpoint.tables.sweeps import Floats
 
@@ -40,9 +41,6 @@ _VARIABLES = {
     "Open MPI": "OMPI_MCA_coll_tuned_{operation}_algorithm",
     "MPICH": "MPIR_CVAR_{OPERATION}_INTRA_ALGORITHM",
 }
-
-#: Kernels whose operation has another name in the libraries' variables.
-_OPERATIONS = {"broadcast": "bcast", "reduce_scatter": "reduce_scatter_block"}
 
 
 @dataclass(frozen=True)
@@ -105,7 +103,7 @@ def algorithm_change(
     if abs(jump) <= _ERRORS * error:
         return None
     besides = [_beside(name, launches, jump) for name in names]
-    operation = _OPERATIONS.get(str(place.identity["kernel"]), str(place.identity["kernel"]))
+    operation = OPERATION_NAMES.get(str(place.identity["kernel"]), str(place.identity["kernel"]))
     ranks = len(measurements.facts(switch.run_id or "")[0].get("ranks", []))
     where = f"{ranks} ranks, from {switch.first:,} B on"
     cause = _cause(operation, where, besides, jump, len(launches))

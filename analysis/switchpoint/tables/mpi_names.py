@@ -1,4 +1,4 @@
-"""Short names of MPI libraries."""
+"""Short names of MPI libraries, and the names that they have for operations."""
 
 from __future__ import annotations
 
@@ -12,6 +12,9 @@ _MPI_NAMES = {
     "spectrummpi": "Spectrum MPI", "parastationmpi": "ParaStation MPI", "hpempt": "HPE MPT",
     "smpi": "SMPI",
 }  # fmt: skip
+
+#: The operations in the libraries' variables, by kernel, where the kernel has another name.
+OPERATION_NAMES = {"broadcast": "bcast", "reduce_scatter": "reduce_scatter_block"}
 
 #: A library's version string, or the name of a module or folder: with a version, or only a name.
 _MPI = re.compile(

@@ -14,24 +14,19 @@ from switchpoint.models.kernels import LIBRARY
 from switchpoint.models.libraries import mpich, open_mpi
 from switchpoint.models.libraries.library import Library
 from switchpoint.models.recommend import LIBRARIES
+from switchpoint.models.repeats import LEAST_LAUNCHES
 from switchpoint.records.rank_layout import layout_of
 from switchpoint.tables.measurements import Measurements
-from switchpoint.tables.mpi_names import mpi_family
+from switchpoint.tables.mpi_names import OPERATION_NAMES, mpi_family
 from switchpoint.tables.sweeps import Floats
 from switchpoint.tuning.facts import NAME, Group, Tuning, Winner, operation_of
 
 #: A rule is written where every launch gains more.
 LEAST_GAIN = 0.05
 
-#: Fewer launches say too little about how launches differ.
-LEAST_LAUNCHES = 3
-
 #: The probability that a launch is not within its bounds. All launches have to agree, so that many
 #: algorithms need no smaller one.
 _RISK = 0.05
-
-#: The names of the operations in Open MPI's variables, where the kernel has another one.
-_OPEN_MPI_NAMES = {"broadcast": "bcast", "reduce_scatter": "reduce_scatter_block"}
 
 #: Open MPI's own fan-out of a chain, which a rule has to give.
 _CHAIN, _CHAIN_FAN_OUT = "chain", 4
@@ -270,7 +265,7 @@ def as_written(library: Library, kernel: str, name: str, headers: _Headers) -> t
             "the records do not have the numbers that Open MPI's file needs; measure again with the"
             " kernels of this version",
         )
-    prefix = f"coll_tuned_{_OPEN_MPI_NAMES.get(kernel, kernel)}_algorithm"
+    prefix = f"coll_tuned_{OPERATION_NAMES.get(kernel, kernel)}_algorithm"
     settings = headers[0].get("mpi", {}).get("cvars", {})
 
     def setting(name: str, default: int) -> int:

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from switchpoint.cli.inputs import load_from
-from switchpoint.cli.options import Environ, Model, Mpi, Partition, Within
+from switchpoint.cli.options import Environ, Model, Mpi, MpichLibrary, Partition, Within
 from switchpoint.cli.result import Result, verb
 from switchpoint.errors import InputError
 
@@ -82,15 +82,7 @@ def recommend(
     force: Annotated[
         bool, typer.Option("--force", help="With --write: replace files that others wrote, too.")
     ] = False,
-    mpich_library: Annotated[
-        Path | None,
-        typer.Option(
-            "--mpich-library",
-            metavar="FILE",
-            help="MPICH's libmpich.so, whose other decisions the selection file keeps.",
-            show_default=False,
-        ),
-    ] = None,
+    mpich_library: MpichLibrary = None,
     hosts: Annotated[
         str,
         typer.Option("--hosts", metavar="NAMES", help="The nodes' names, for Slurm's host file."),

@@ -8,7 +8,16 @@ from typing import Annotated
 import typer
 
 from switchpoint.cli.inputs import fresh_warnings, load_all
-from switchpoint.cli.options import Files, Since, Store, Until
+from switchpoint.cli.options import (
+    Environ,
+    Files,
+    Mpi,
+    MpichLibrary,
+    Partition,
+    Since,
+    Store,
+    Until,
+)
 from switchpoint.cli.result import Result, verb
 from switchpoint.errors import InputError
 
@@ -56,33 +65,17 @@ def command(
             " that give wrong results otherwise.",
         ),
     ] = False,
-    mpi: Annotated[
-        str | None, typer.Option("--mpi", metavar="NAME", help="The MPI, if there are several.")
-    ] = None,
+    mpi: Mpi = None,
     placement: Annotated[
         str | None,
         typer.Option("--placement", metavar="NAME", help="The placement, if there are several."),
     ] = None,
-    environ: Annotated[
-        str | None,
-        typer.Option("--environ", metavar="NAME", help="The environment, if there are several."),
-    ] = None,
+    environ: Environ = None,
     site: Annotated[
         str | None, typer.Option("--site", metavar="NAME", help="The site, if there are several.")
     ] = None,
-    partition: Annotated[
-        str | None,
-        typer.Option("--partition", metavar="NAME", help="The partition, if there are several."),
-    ] = None,
-    mpich_library: Annotated[
-        Path | None,
-        typer.Option(
-            "--mpich-library",
-            metavar="FILE",
-            help="MPICH's libmpich.so, whose other decisions the selection file keeps.",
-            show_default=False,
-        ),
-    ] = None,
+    partition: Partition = None,
+    mpich_library: MpichLibrary = None,
     force: Annotated[
         bool, typer.Option("--force", help="Replace files that others wrote, too.")
     ] = False,
