@@ -93,7 +93,8 @@ def failing(night: Said) -> list[str]:
     """The sentences of the findings that fail, without line breaks."""
     assert night.exit_code == 2, night.output
     assert re.search(r"Error 1\b", night.output), "switchpoint gate exits with 1"
-    return re.findall(r"^FAIL ([0-9a-f]{12} .*)$", night.output, re.MULTILINE)
+    whole_lines = re.sub(r"\n  (?=\S)", " ", night.output)
+    return re.findall(r"^FAIL ([0-9a-f]{12} .*)$", whole_lines, re.MULTILINE)
 
 
 def test_nights_without_a_change_pass(followed: list[Said]) -> None:
