@@ -28,6 +28,7 @@ from switchpoint.comparison.ranges import Range, known_boundaries, ranges_of
 from switchpoint.comparison.sides import Side, select_all
 from switchpoint.cores import workers
 from switchpoint.errors import InputError
+from switchpoint.tables.columns import Run, records
 from switchpoint.tables.measurements import facts_of
 
 #: Columns that both tables begin with.
@@ -280,12 +281,14 @@ class _Machines:
 def _machines(side: Side, run_ids: set[str]) -> dict[str, _Machines]:
     """Return the machines of each site of a side, as far as its records name them."""
     found: dict[str, _Machines] = {}
-    for run in side.runs[side.runs["run_id"].isin(run_ids)].to_dict("records"):
+    for run in records(side.runs[side.runs["run_id"].isin(run_ids)], Run):
         header, _ = facts_of(run)
-        if not header or not isinstance(run["site"], str):
+        if not header or run["site"] is None:
             continue
         machines = found.setdefault(run["site"], _Machines())
-        machines.clusters |= {*filter(None, [header.get("slurm", {}).get("cluster")])}
+        machines.clusters |= (
+            {str(cluster)} if (cluster := header.get("slurm", {}).get("cluster")) else set()
+        )
         for rank in header["ranks"]:
             machines.cpus |= {*filter(None, [rank.get("cpu_model")])}
             machines.hosts |= set() if is_pseudonym(rank["host"]) else {rank["host"]}

@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -27,6 +27,9 @@ from switchpoint.tables.mpi_names import mpi_name
 from switchpoint.tables.student import SD_PER_MAD
 from switchpoint.tables.sweeps import Floats, Indices
 from switchpoint.untrusted.settings import may_be_set
+
+if TYPE_CHECKING:
+    from switchpoint.records.header import Header
 
 #: So many jobs stand for all curves of a finding, and so many sizes for all of its sizes.
 _MOST_JOBS, _MOST_SIZES = 2, 12
@@ -314,7 +317,7 @@ class Recorded:
         The texts of the Spack locks that were imported with them.
     """
 
-    headers: dict[str, dict[str, Any]] = field(default_factory=dict)
+    headers: dict[str, Header] = field(default_factory=dict)
     locks: set[str] = field(default_factory=set)
 
     @property
@@ -358,9 +361,7 @@ class Setting:
         return f"{self.name} = {_shown(self.current)}, before {_shown(self.before)}"
 
 
-def changed_settings(
-    before: Sequence[dict[str, Any]], current: Sequence[dict[str, Any]]
-) -> list[Setting]:
+def changed_settings(before: Sequence[Header], current: Sequence[Header]) -> list[Setting]:
     """Return the settings with one value in all runs before and another in all current runs.
 
     A value that differs between the runs of one session, such as a job's number, was not set by
@@ -383,9 +384,7 @@ def changed_settings(
     return [*variables, *(setting for setting in others if setting.environment not in known)]
 
 
-def _control_variables(
-    before: Sequence[dict[str, Any]], current: Sequence[dict[str, Any]]
-) -> Iterator[Setting]:
+def _control_variables(before: Sequence[Header], current: Sequence[Header]) -> Iterator[Setting]:
     libraries = {mpi_name(header["mpi"].get("library", "")) for header in [*before, *current]}
     if len(libraries) != 1:  # another library has other defaults, which nobody set
         return
@@ -399,7 +398,7 @@ def _control_variables(
 
 
 def _changed(
-    before: Sequence[dict[str, Any]], current: Sequence[dict[str, Any]]
+    before: Sequence[Mapping[str, Any]], current: Sequence[Mapping[str, Any]]
 ) -> Iterator[tuple[str, tuple[str | None, str | None]]]:
     """Yield name and both values of each entry that is constant on either side and differs."""
     names = dict.fromkeys(name for one in [*before, *current] for name in one)

@@ -8,7 +8,7 @@ import math
 import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
@@ -22,6 +22,9 @@ from switchpoint.models.site_model import SiteModel
 from switchpoint.records.rank_layout import RankLayout, layout_of
 from switchpoint.tables.columns import identity_columns
 from switchpoint.tables.measurements import Measurements
+
+if TYPE_CHECKING:
+    from switchpoint.records.header import Header
 
 #: The columns after those of the curve's identity.
 COMPARISON_COLUMNS = [
@@ -149,7 +152,7 @@ def _rows(
     model: SiteModel,
     kernel: str,
     samples: pd.DataFrame,
-    headers: Mapping[str, dict[str, Any]],
+    headers: Mapping[str, Header],
     options: Mapping[str, Options],
     within: str,
 ) -> Iterator[dict[str, Any]]:
