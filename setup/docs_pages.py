@@ -25,8 +25,8 @@ from switchpoint.comparison.ladder import RUNG_COLUMNS
 from switchpoint.comparison.reach import LIMIT_COLUMNS
 from switchpoint.explanation.catalogue import catalogue
 from switchpoint.explanation.places import EXPLANATION_COLUMNS
-from switchpoint.gating.kinds import FIELDS as GATE_FIELDS
 from switchpoint.gating.kinds import KINDS as GATE_KINDS
+from switchpoint.gating.kinds import GateFinding
 from switchpoint.models.kernels import KERNELS, Options
 from switchpoint.models.site_model import (
     ComputeRate,
@@ -74,7 +74,7 @@ def on_page_markdown(markdown: str, **_: Any) -> str:
         "fields of a finding": _fields,
         "kinds of findings": _kinds,
         "kinds of the gate": _gate_kinds,
-        "fields of the gate": lambda: _fields_of(GATE_FIELDS),
+        "fields of the gate": lambda: _fields_of(_commented(GateFinding)),
         "columns of runs": lambda: _fields_of(_commented(columns.Run)),
         "predicted kernels": _predicted_kernels,
         "options of predicted kernels": _predicted_options,

@@ -26,13 +26,18 @@ from switchpoint.tables.identity import CurveIdentity
 from switchpoint.tables.measurements import Measurements
 
 
-class Rare(TypedDict):
+class Shown(TypedDict):
+    """How many launches of a curve show a boundary; null if only a zoom does."""
+
+    launches: int | None
+    of_launches: int | None
+
+
+class Rare(Shown):
     """A boundary that few launches of a curve show."""
 
     last_size_before: int
     size_bytes: int
-    launches: int
-    of_launches: int
 
 
 class RungSizes(TypedDict):
@@ -43,7 +48,7 @@ class RungSizes(TypedDict):
     last_size_bytes: int
 
 
-class Beginning(TypedDict):
+class Boundary(TypedDict):
     """The boundary that begins a rung, as from `explain`; null for the first rung."""
 
     kind: str | None
@@ -54,8 +59,10 @@ class Beginning(TypedDict):
     value: SettingValue
     status: str | None
     reason: str | None
-    launches: int | None
-    of_launches: int | None
+
+
+class Beginning(Boundary, Shown):
+    """The same, and how many launches show it."""
 
 
 class TimeLine(TypedDict):

@@ -13,7 +13,7 @@ import pandas as pd
 
 from switchpoint.gating.accepted import identity_text
 from switchpoint.gating.baseline import DISTURBED, USUAL_SCATTER
-from switchpoint.gating.kinds import CHANGES, SUSPECTED
+from switchpoint.gating.kinds import CHANGES, SUSPECTED, GateFinding
 from switchpoint.gating.points import POINT_COLUMNS
 from switchpoint.gating.relative_times import Job, job_of, levels, usual_levels, values
 from switchpoint.gating.sessions import Sessions
@@ -23,6 +23,7 @@ from switchpoint.importing.lock import unpack
 from switchpoint.records.mpi_environment import mpi_settings
 from switchpoint.store.store import Store
 from switchpoint.store.wanted import Query
+from switchpoint.tables.columns import records
 from switchpoint.tables.mpi_names import mpi_name
 from switchpoint.tables.student import SD_PER_MAD
 from switchpoint.tables.sweeps import Floats, Indices
@@ -114,24 +115,27 @@ def suspects_of(findings: pd.DataFrame, store: Store, sessions: Sessions) -> lis
         & (findings["state"] == SUSPECTED)
         & findings["kind"].isin(CHANGES)
     ]
-    found = (_suspect(row, store, sessions) for row in rows.to_dict("records"))
+    found = (_suspect(row, store, sessions) for row in records(rows, GateFinding))
     return [suspect for suspect in found if suspect is not None]
 
 
-def _suspect(finding: Mapping[Any, Any], store: Store, sessions: Sessions) -> Suspect | None:
+def _suspect(finding: GateFinding, store: Store, sessions: Sessions) -> Suspect | None:
     curves = _parsed(finding["curves"])
-    sizes = [finding[name] for name in ("first_size_bytes", "last_size_bytes")]
-    if not curves or any(pd.isna(size) for size in sizes):
+    first, last = finding["first_size_bytes"], finding["last_size_bytes"]
+    if not curves or first is None or last is None:
         return None
+    sizes = int(first), int(last)
     chosen = _representatives(curves)
-    points = _points(store, sessions, chosen, str(finding["metric"]))
+    points = _points(store, sessions, chosen, finding["metric"])
     sound = sessions.sound(map(identity_text, curves))
-    before = _sessions_before(sessions, sound, finding.get("since_utc"))
-    found = _suspect_of(finding, store, sessions, before, chosen, points)
+    before = _sessions_before(sessions, sound, finding["since_utc"])
+    found = _suspect_of(finding, sizes, store, sessions, before, chosen, points)
     if found is None or len(chosen) == 1:
         return found
     alone = (
-        _suspect_of(finding, store, sessions, before, {job: modes}, points[points["job"] == job])
+        _suspect_of(
+            finding, sizes, store, sessions, before, {job: modes}, points[points["job"] == job]
+        )
         for job, modes in chosen.items()
     )
     jobs = [replace(one, where=_words_of(one.trials[0])) for one in alone if one is not None]
@@ -143,7 +147,8 @@ def _words_of(trial: Trial) -> str:
 
 
 def _suspect_of(
-    finding: Mapping[Any, Any],
+    finding: GateFinding,
+    sizes: tuple[int, int],
     store: Store,
     sessions: Sessions,
     before: Sequence[int],
@@ -151,10 +156,9 @@ def _suspect_of(
     whole: pd.DataFrame,
 ) -> Suspect | None:
     """Return what some jobs tell of a finding, from their points in all sessions."""
-    metric = str(finding["metric"])
-    first, last = int(finding["first_size_bytes"]), int(finding["last_size_bytes"])
-    moved = (first, last) if metric == "switch" else None
-    judged = _judged(np.unique(whole["size_bytes"]), first, last, moved)
+    metric = finding["metric"]
+    moved = sizes if metric == "switch" else None
+    judged = _judged(np.unique(whole["size_bytes"]), *sizes, moved)
     table = whole[whole["size_bytes"].isin(judged)]
     session_of = dict(zip(sessions.runs["run_id"], sessions.runs["session_number"], strict=True))
     usual = usual_levels(table[table["run_id"].map(session_of).isin(before)], session_of)
