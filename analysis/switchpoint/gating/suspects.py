@@ -23,7 +23,7 @@ from switchpoint.importing.lock import unpack
 from switchpoint.records.mpi_environment import mpi_settings
 from switchpoint.store.store import Store
 from switchpoint.store.wanted import Query
-from switchpoint.tables.columns import records
+from switchpoint.tables.columns import Run, records
 from switchpoint.tables.mpi_names import mpi_name
 from switchpoint.tables.student import SD_PER_MAD
 from switchpoint.tables.sweeps import Floats, Indices
@@ -334,7 +334,7 @@ def recorded(store: Store, run_ids: Iterable[str]) -> Recorded:
     """Return what is known of the runs with these IDs."""
     found = Recorded()
     for run_id in run_ids:
-        for run in store.facts(run_id=str(run_id)).to_dict("records"):
+        for run in records(store.facts(run_id=str(run_id)), Run):
             if isinstance(run["header"], str):
                 found.headers[str(run_id)] = json.loads(run["header"])
             if isinstance(run["lock"], str) and (lock := unpack(run["lock"])) is not None:

@@ -294,6 +294,14 @@ def place(row: Anomaly) -> str:
     return place_text(row["kind"], row["last_size_before"], row["size_bytes"], last_size)
 
 
+def as_object(row: Finding) -> dict[str, object]:
+    """Return a finding as an object of JSON, with its curve as an object."""
+    known = {name: value for name, value in row.items() if name in FINDING_COLUMNS}
+    others = {*FINDING_COLUMNS, "run_id"}
+    curve = {name: v for name, v in row.items() if name not in others and isinstance(v, str)}
+    return {**known, "curve": curve}
+
+
 COLUMNS = [
     Column(
         "kind",
