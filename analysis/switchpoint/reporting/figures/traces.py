@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas as pd
 
-from switchpoint.reporting.figures.figure import INK, literal, no_template
+from switchpoint.reporting.figures.figure import INK, Plotly, literal, no_template
 from switchpoint.reporting.figures.metrics import Metric
 from switchpoint.tables.columns import NotedFinding, identity_columns, records, values_of
 from switchpoint.tables.findings import BOUNDARIES, KINDS, Finding
@@ -25,7 +25,7 @@ def curve_traces(
     look: tuple[str, str, str],
     *,
     in_legend: bool,
-) -> list[dict[str, Any]]:
+) -> list[Plotly]:
     """Return the line of one series, with its interval as a band."""
     colour, dash, symbol = look
     name = literal(series)
@@ -106,7 +106,7 @@ def finding_traces(
     mine: list[Mark],
     metric: Metric,
     axes: dict[str, str],
-) -> list[dict[str, Any]]:
+) -> list[Plotly]:
     """Return marks of findings on the curve of one series."""
     if not mine:
         return []
@@ -143,7 +143,7 @@ def finding_traces(
     ]
 
 
-def by_choice(traces: list[dict[str, Any]], metric: Metric) -> list[dict[str, Any]]:
+def by_choice(traces: list[Plotly], metric: Metric) -> list[Plotly]:
     """Return the traces of a series that is only visible if the reader chooses it.
 
     They have no band and no interval, so that many of them need little space.
