@@ -198,10 +198,10 @@ def records(table: pd.DataFrame, of: type[Any] = dict) -> list[Any]:
     Raises
     ------
     KeyError
-        If the table lacks a column that such a row has to have.
+        If the table has rows, but lacks a column that such a row has to have.
     """
     missing: frozenset[str] = getattr(of, "__required_keys__", frozenset()).difference(table)
-    if missing:
+    if missing and len(table):
         raise KeyError(f"a table of {of.__name__} has no column {min(missing)}")
     return none_for_nulls(table).to_dict("records")
 
