@@ -10,12 +10,6 @@ from typing import TYPE_CHECKING
 
 from switchpoint.errors import RecordError
 from switchpoint.limits import COUNT, LONGEST_US, RECORD_ROWS, SHORTEST_US
-
-if TYPE_CHECKING:
-    import pandas as pd
-    import pyarrow as pa
-
-    from switchpoint.records.header import Header
 from switchpoint.records.lines import (
     LONGEST_END,
     check_size,
@@ -24,6 +18,12 @@ from switchpoint.records.lines import (
     split_footer,
     split_last_line,
 )
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import pyarrow as pa
+
+    from switchpoint.records.header import Header
 
 #: Columns of every record with their Arrow types. A kernel's own columns follow and are decimals.
 SAMPLE_TYPES = {
