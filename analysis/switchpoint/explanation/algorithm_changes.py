@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from switchpoint.explanation.places import Explained, Judged, Place, Switch
+from switchpoint.explanation.places import ConsideredCause, Explained, Place, Switch
 from switchpoint.explanation.verdicts import CONFIRMED, REFUTED, SUSPECTED
 from switchpoint.tables.measurements import Measurements
 from switchpoint.tables.mpi_names import OPERATION_NAMES
@@ -75,7 +75,7 @@ class _Beside:
 
 def algorithm_change(
     measurements: Measurements, place: Place, switch: Switch, messages: list[Explained]
-) -> Judged | None:
+) -> ConsideredCause | None:
     """Decide whether the library changes its algorithm at a switch of a collective.
 
     Parameters
@@ -114,12 +114,12 @@ def algorithm_change(
 
 def _cause(
     operation: str, where: str, besides: list[_Beside], jump: float, launches: int
-) -> Judged:
+) -> ConsideredCause:
     """Return the verdict."""
     before = [beside for beside in besides if _may_be_nothing(beside.before)]
     after = [beside for beside in besides if _may_be_nothing(beside.after)]
     stays = [beside for beside in besides if beside.stays]
-    cause: Judged = {
+    cause: ConsideredCause = {
         "name": f"algorithm of {operation}", "environment": None, "set_by": "the library",
         "value": None, "status": SUSPECTED, "law": None, "reason": "", "source": None,
         "ends_eager": False, "partner": None, "holds": 0,

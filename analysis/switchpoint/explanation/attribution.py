@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from switchpoint.explanation.in_use import InUse
-from switchpoint.explanation.places import Judged, Place, Switch
+from switchpoint.explanation.places import ConsideredCause, Place, Switch
 from switchpoint.explanation.suspects import (
     Suspects,
     eager_suspects,
@@ -38,7 +38,7 @@ _MOST_BYTES = 2**62
 
 def causes_of(
     measurements: Measurements, runs: Configurations, place: Place, switch: Switch
-) -> tuple[list[Judged], tuple[str, str] | None]:
+) -> tuple[list[ConsideredCause], tuple[str, str] | None]:
     """Test every setting that predicts the switch, could end it, or was changed.
 
     Returns
@@ -61,12 +61,14 @@ def causes_of(
     question = Question(switch.last, trials, rivals, refused, repeats, untried)
     _tell(switch, question)
     causes = [
-        _judged(suspect, _verdict(question, suspect, runs.of(switch.run_id or "").settings))
+        _considered(suspect, _verdict(question, suspect, runs.of(switch.run_id or "").settings))
         for suspect in [*suspects, *_changed_alone(runs, switch, trials, suspects)]
     ]
     together = [*judge_pairs(question, _changed_in_pairs(trials)), *judge_group(question)]
     for name, verdict in together:
-        causes = [_judged(cause, verdict) if cause["name"] == name else cause for cause in causes]
+        causes = [
+            _considered(cause, verdict) if cause["name"] == name else cause for cause in causes
+        ]
     kept = [
         cause for cause in causes
         if cause["status"] != SUSPECTED or cause["reason"]
@@ -143,7 +145,7 @@ def _verdict(question: Question, suspect: Suspect, settings: dict[str, InUse]) -
     return judge_setting(question, suspect["name"], value, automatic, suspect["reason"])
 
 
-def _judged(suspect: Suspect | Judged, verdict: Verdict) -> Judged:
+def _considered(suspect: Suspect | ConsideredCause, verdict: Verdict) -> ConsideredCause:
     law = verdict.law
     return {
         "name": suspect["name"],
@@ -166,7 +168,7 @@ def _judged(suspect: Suspect | Judged, verdict: Verdict) -> Judged:
     }
 
 
-def _priority(cause: Judged) -> tuple[int, int]:
+def _priority(cause: ConsideredCause) -> tuple[int, int]:
     """Return the key by which causes are sorted: the best status, then the law that holds most."""
     return RANK[cause["status"]], -cause["holds"]
 
@@ -215,6 +217,6 @@ def _outcome(question: Question, trial: Trial) -> str:
     return "the switch is gone" if trial.gone else "no switch was found"
 
 
-def best_of(causes: list[Judged]) -> Judged | None:
+def best_of(causes: list[ConsideredCause]) -> ConsideredCause | None:
     """Return the best cause that is not refuted."""
     return next((cause for cause in causes if cause["status"] != REFUTED), None)

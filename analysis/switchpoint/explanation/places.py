@@ -39,14 +39,14 @@ class Cause(TypedDict):
     ends_eager: bool
 
 
-class Judged(Cause):
-    """A cause before it is told: `partner` acts together with it, its law `holds` for so many."""
+class ConsideredCause(Cause):
+    """The same, with a `partner` that acts together with it; its law `holds` for so many values."""
 
     partner: str | None
     holds: int
 
 
-class Told(TypedDict):
+class SwitchEvidence(TypedDict):
     """A piece of evidence for a switch: which run shows it, by which method, and a sentence."""
 
     run_id: str
@@ -68,7 +68,7 @@ class Explanation(TypedDict):
     reason: str
     origin: Origin | None
     causes: list[Cause]
-    evidence: list[Told]
+    evidence: list[SwitchEvidence]
     launches: int | None
     of_launches: int | None
 
@@ -112,7 +112,7 @@ class Switch:
     probed: bool = False
     magnitude: float | None = None
     run_id: str | None = None  # the run whose settings explain it
-    evidence: list[Told] = field(default_factory=list)
+    evidence: list[SwitchEvidence] = field(default_factory=list)
     steps: list[Finding] = field(default_factory=list)  # of the sweeps, around it
 
     @property

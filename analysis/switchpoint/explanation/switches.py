@@ -18,8 +18,8 @@ from switchpoint.explanation.origins import origins_of_run, words_of
 from switchpoint.explanation.places import (
     EXPLANATION_COLUMNS,
     Cause,
+    ConsideredCause,
     Explained,
-    Judged,
     Place,
     Switch,
     curve_columns,
@@ -140,14 +140,14 @@ def _explain_place(
             "status": _status(best, causes, none),
             "reason": _reason(best, causes, none, None if best else origin),
             "origin": None if switch.probed or proved else origin,
-            "causes": [_told(cause) for cause in causes],
+            "causes": [_cause(cause) for cause in causes],
             "evidence": switch.evidence,
             "launches": launches,
             "of_launches": of_launches,
         }
 
 
-def _told(cause: Judged) -> Cause:
+def _cause(cause: ConsideredCause) -> Cause:
     return {
         "name": cause["name"],
         "environment": cause["environment"],
@@ -161,12 +161,14 @@ def _told(cause: Judged) -> Cause:
     }
 
 
-def name_of(cause: Judged) -> str:
+def name_of(cause: ConsideredCause) -> str:
     """Return the name of a cause: a setting, or two that act together."""
     return f"{cause['name']} with {cause['partner']}" if cause["partner"] else cause["name"]
 
 
-def _status(best: Judged | None, causes: list[Judged], none: tuple[str, str] | None) -> str:
+def _status(
+    best: ConsideredCause | None, causes: list[ConsideredCause], none: tuple[str, str] | None
+) -> str:
     if best is not None:
         return best["status"]
     if none is not None:
@@ -175,8 +177,8 @@ def _status(best: Judged | None, causes: list[Judged], none: tuple[str, str] | N
 
 
 def _reason(
-    best: Judged | None,
-    causes: list[Judged],
+    best: ConsideredCause | None,
+    causes: list[ConsideredCause],
     none: tuple[str, str] | None,
     origin: Origin | None,
 ) -> str:
