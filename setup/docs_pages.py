@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from types import ModuleType
-from typing import Any, get_args, get_origin
+from typing import Any, get_args, get_type_hints
 
 import switchpoint
 import typer.main
@@ -25,8 +25,8 @@ from switchpoint.comparison.ladder import RUNG_COLUMNS
 from switchpoint.comparison.reach import LIMIT_COLUMNS
 from switchpoint.explanation.catalogue import catalogue
 from switchpoint.explanation.places import EXPLANATION_COLUMNS
-from switchpoint.gating.kinds import FIELDS as GATE_FIELDS
 from switchpoint.gating.kinds import KINDS as GATE_KINDS
+from switchpoint.gating.kinds import GateFinding
 from switchpoint.models.kernels import KERNELS, Options
 from switchpoint.models.site_model import (
     ComputeRate,
@@ -41,10 +41,11 @@ from switchpoint.models.site_model import (
     SiteModel,
 )
 from switchpoint.records.footer import Footer
-from switchpoint.records.header import Conditions, Header, Part
+from switchpoint.records.header import Conditions, Header
 from switchpoint.sites.placements import Placement
 from switchpoint.tables import columns
 from switchpoint.tables.findings import COLUMNS, FINDING_COLUMNS, KINDS
+from typing_extensions import is_typeddict
 
 from testbed.cli import command_line
 from testbed.shape import Shape, Uplink
@@ -73,8 +74,8 @@ def on_page_markdown(markdown: str, **_: Any) -> str:
         "fields of a finding": _fields,
         "kinds of findings": _kinds,
         "kinds of the gate": _gate_kinds,
-        "fields of the gate": lambda: _fields_of(GATE_FIELDS),
-        "columns of runs": lambda: _fields_of(columns.RUN_FIELDS),
+        "fields of the gate": lambda: _fields_of(_commented(GateFinding)),
+        "columns of runs": lambda: _fields_of(_commented(columns.Run)),
         "predicted kernels": _predicted_kernels,
         "options of predicted kernels": _predicted_options,
         "fields of a placement": _placement,
@@ -298,10 +299,10 @@ def _record_fields(part: Any, path: str) -> Iterator[tuple[str, str]]:
 
 def _part_in(part: Any, name: str) -> Any:
     """Return the class of the objects in a field, if it contains objects."""
-    kinds = [part.model_fields[name].annotation]
+    kinds = [get_type_hints(part)[name]]
     while kinds:
         kind = kinds.pop()
-        if not get_origin(kind) and isinstance(kind, type) and issubclass(kind, Part):
+        if is_typeddict(kind):
             return kind
         kinds += get_args(kind)
     return None

@@ -16,7 +16,8 @@ from switchpoint import Measurements, Store, claims, fit_model, import_files, pr
 from switchpoint.models.efficiency import fit_link
 from switchpoint.studies.claims import CLAIMS, efficiencies
 from switchpoint.studies.study_000 import bytes_over_network
-from switchpoint.tables.columns import IDENTITY, MEASURES, RUN_COLUMNS
+from switchpoint.tables.columns import MEASURES, RUN_COLUMNS
+from switchpoint.tables.identity import IDENTITY
 from typer.testing import Result
 
 pytestmark = pytest.mark.slow

@@ -11,7 +11,9 @@ import pytest
 from conftest import RECORDS
 from switchpoint import detect, read, report
 from switchpoint.reporting.json import findings_as_json
-from switchpoint.tables.findings import COLUMNS, KINDS, SHOWN
+from switchpoint.tables.columns import records
+from switchpoint.tables.findings import COLUMNS, FINDING_COLUMNS, KINDS, SHOWN, Finding
+from switchpoint.tables.identity import IDENTITY
 from typer.testing import Result
 
 RECORD = RECORDS / "openmpi-network-limit-65536.record.gz"
@@ -37,6 +39,18 @@ def test_json_has_each_column_in_its_type(path: Path) -> None:
         assert finding["kind"] in KINDS
         for column in COLUMNS:
             assert isinstance(finding[column.name], TYPES[column.json_type]), column.name
+
+
+def test_a_finding_has_the_columns_of_its_table() -> None:
+    assert [*Finding.__annotations__] == [*IDENTITY, *FINDING_COLUMNS]
+
+
+def test_a_table_without_a_column_of_its_rows_is_refused() -> None:
+    findings = detect(read(RECORD))
+
+    assert records(findings, Finding)[0]["kind"] in KINDS
+    with pytest.raises(KeyError, match="Finding has no column origin"):
+        records(findings.drop(columns="origin"), Finding)
 
 
 def test_the_terminal_and_the_page_show_the_same_columns(

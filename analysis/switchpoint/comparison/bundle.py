@@ -8,14 +8,16 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
+
 from switchpoint.comparison.pseudonyms import Pseudonyms
 from switchpoint.comparison.selections import Selection
 from switchpoint.comparison.sides import select
 from switchpoint.errors import InputError
 from switchpoint.explanation.causes import detect
 from switchpoint.importing import bundle as bundles
-from switchpoint.tables.columns import identity_columns
-from switchpoint.tables.findings import FINDING_COLUMNS
+from switchpoint.tables.columns import identity_columns, records, values_of
+from switchpoint.tables.findings import Finding, as_object
 from switchpoint.tables.sweeps import ZOOM
 
 
@@ -79,10 +81,11 @@ def bundle(
     return about | written | {"warnings": side.warnings}
 
 
-def _findings(findings: Any, run_ids: set[str]) -> list[dict[str, Any]]:
-    """Return the findings of some runs, with their curve as an object."""
+def _findings(findings: pd.DataFrame, run_ids: set[str]) -> list[dict[str, object]]:
+    """Return the findings of some runs, with their curve and its run as an object."""
     rows = []
-    for row in findings[findings["run_id"].isin(run_ids)].to_dict("records"):
-        curve = {n: row[n] for n in identity_columns(findings) if isinstance(row[n], str)}
-        rows.append({name: row[name] for name in FINDING_COLUMNS} | {"curve": curve})
+    for row in records(findings[findings["run_id"].isin(run_ids)], Finding):
+        curve = values_of(row, names := identity_columns(findings))
+        known = {name: v for name, v in zip(names, curve, strict=True) if isinstance(v, str)}
+        rows.append({**as_object(row), "curve": known})
     return rows

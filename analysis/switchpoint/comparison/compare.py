@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypedDict
 
 import numpy as np
 import pandas as pd
@@ -28,20 +28,81 @@ from switchpoint.comparison.ranges import Range, known_boundaries, ranges_of
 from switchpoint.comparison.sides import Side, select_all
 from switchpoint.cores import workers
 from switchpoint.errors import InputError
+from switchpoint.tables.columns import Run, records
 from switchpoint.tables.measurements import facts_of
 
-#: Columns that both tables begin with.
-PAIR_COLUMNS = ["pair", "first", "other", "curve", "differs"]
 
-#: Columns of both tables after those of the sizes. Times are typical ones: geometric means.
-EFFECT_COLUMNS = [
-    "first_us", "other_us", "ratio", "low", "high", "interval_over", "first_launches",
-    "other_launches", "faster",
-]  # fmt: skip
+class PairOfCurves(TypedDict):
+    """Which curves of two sides are compared: their number, letters, and names."""
 
-RANGE_COLUMNS = [*PAIR_COLUMNS, "first_size_bytes", "last_size_bytes", "sizes", "begins",
-                 *EFFECT_COLUMNS]  # fmt: skip
-SIZE_COLUMNS = [*PAIR_COLUMNS, "size_bytes", *EFFECT_COLUMNS]
+    pair: int
+    first: str
+    other: str
+    curve: dict[str, str]
+    differs: dict[str, list[str | None]]
+
+
+class Sizes(TypedDict):
+    """A range of sizes without a boundary."""
+
+    first_size_bytes: int
+    last_size_bytes: int
+    sizes: int
+    begins: str
+
+
+class OneSize(TypedDict):
+    """A single size."""
+
+    size_bytes: int
+
+
+class Compared(TypedDict):
+    """Two sides at some sizes. Times are typical ones: geometric means."""
+
+    first_us: float
+    other_us: float
+    ratio: float
+    low: float | None
+    high: float | None
+    interval_over: str
+    first_launches: int
+    other_launches: int
+    faster: str | None
+
+
+class RangeRow(PairOfCurves, Sizes, Compared):
+    """A row of the ranges."""
+
+
+class SizeRow(PairOfCurves, OneSize, Compared):
+    """A row of the sizes."""
+
+
+class SideRow(TypedDict):
+    """What a side consists of."""
+
+    side: str
+    selection: str
+    site: str | None
+    runs: int
+    curves: int
+    launches: float
+    first_date: str | None
+    last_date: str | None
+
+
+class UnmatchedRow(TypedDict):
+    """A curve that was not compared."""
+
+    side: str
+    other: str
+    curve: dict[str, str]
+    reason: str
+
+
+RANGE_COLUMNS = [*RangeRow.__annotations__]
+SIZE_COLUMNS = [*SizeRow.__annotations__]
 
 #: Fewer pairs are searched faster than processes start.
 _WORTH_A_POOL = 50
@@ -128,13 +189,15 @@ def compare_sides(sides: Sequence[Side], findings: pd.DataFrame | None = None) -
             " and ".join(side.selection.text for side in sides),
             f"no curve can be compared: {next(iter(reasons))}",
         )
-    ranges: list[dict[str, Any]] = []
-    sizes: list[dict[str, Any]] = []
+    ranges: list[RangeRow] = []
+    sizes: list[SizeRow] = []
     divided = _divided([pair for _, pair in pairs], findings)
     for number, (side, pair) in enumerate(pairs):
         names = _told(number, first, side, pair)
-        ranges += (names | row for row in _ranges(first, side, pair, divided[number]))
-        sizes += (names | row for row in _sizes(first, side, pair))
+        for where, effect in _ranges(first, side, pair, divided[number]):
+            ranges.append({**names, **where, **effect})
+        for size, effect in _sizes(first, side, pair):
+            sizes.append({**names, **size, **effect})
     compared = [_compared_runs(side, pairs) for side in sides]
     return Comparison(
         pd.DataFrame([_described(s, own) for s, own in zip(sides, curves, strict=True)]),
@@ -142,7 +205,7 @@ def compare_sides(sides: Sequence[Side], findings: pd.DataFrame | None = None) -
         pd.DataFrame(sizes, columns=SIZE_COLUMNS),
         pd.DataFrame(
             [_unmatched_row(first, side, one) for side, one in unmatched],
-            columns=["side", "other", "curve", "reason"],
+            columns=[*UnmatchedRow.__annotations__],
         ),
         differing_facts(sides, compared),
         [*_doubts(sides, compared), *_told_warnings(sides)],
@@ -157,7 +220,7 @@ def _divided(pairs: Sequence[Pair], findings: pd.DataFrame | None) -> list[list[
         return list(apply(ranges_of, pairs))
 
 
-def _told(number: int, first: Side, other: Side, pair: Pair) -> dict[str, Any]:
+def _told(number: int, first: Side, other: Side, pair: Pair) -> PairOfCurves:
     return {
         "pair": number,
         "first": first.letter,
@@ -169,7 +232,7 @@ def _told(number: int, first: Side, other: Side, pair: Pair) -> dict[str, Any]:
 
 def _ranges(
     first: Side, other: Side, pair: Pair, divided: Sequence[Range]
-) -> Iterator[dict[str, Any]]:
+) -> Iterator[tuple[Sizes, Compared]]:
     """Describe the effect in each range of sizes."""
     launches = pair.first.at(pair.size_bytes), pair.other.at(pair.size_bytes)
     whose = {"first": first.letter, "other": other.letter}
@@ -178,26 +241,26 @@ def _ranges(
         if any(np.isnan(log_time).all() for log_time, _ in means):
             continue  # no launch measured all sizes: `sizes` has each of them
         sizes = pair.size_bytes[one.places]
-        yield {
+        where: Sizes = {
             "first_size_bytes": int(sizes[0]),
             "last_size_bytes": int(sizes[-1]),
             "sizes": len(sizes),
             "begins": whose.get(one.begins, one.begins),
-            **_row(compare_times(*means), means, 0, first, other),
         }
+        yield where, _compared(compare_times(*means), means, 0, first, other)
 
 
-def _sizes(first: Side, other: Side, pair: Pair) -> Iterator[dict[str, Any]]:
+def _sizes(first: Side, other: Side, pair: Pair) -> Iterator[tuple[OneSize, Compared]]:
     """Describe the effect at each size."""
     launches = pair.first.at(pair.size_bytes), pair.other.at(pair.size_bytes)
     effect = compare_times(*launches)
     for place, size in enumerate(pair.size_bytes.tolist()):
-        yield {"size_bytes": size, **_row(effect, launches, place, first, other)}
+        yield {"size_bytes": size}, _compared(effect, launches, place, first, other)
 
 
-def _row(
+def _compared(
     effect: Effect, launches: Sequence[tuple[Any, Any]], place: int, first: Side, other: Side
-) -> dict[str, Any]:
+) -> Compared:
     times = [np.exp(np.nanmean(log_time[:, place])) for log_time, _ in launches]
     counts = [int((~np.isnan(log_time[:, place])).sum()) for log_time, _ in launches]
     return {
@@ -223,7 +286,7 @@ def _compared_runs(side: Side, pairs: Sequence[tuple[Side, Pair]]) -> set[str]:
     return {run for curve in curves for run in curve.run_ids}
 
 
-def _described(side: Side, curves: Sequence[Curve]) -> dict[str, Any]:
+def _described(side: Side, curves: Sequence[Curve]) -> SideRow:
     runs = side.runs
     dates = runs["date"].dropna()
     return {
@@ -238,7 +301,7 @@ def _described(side: Side, curves: Sequence[Curve]) -> dict[str, Any]:
     }
 
 
-def _unmatched_row(first: Side, other: Side, one: Unmatched) -> dict[str, Any]:
+def _unmatched_row(first: Side, other: Side, one: Unmatched) -> UnmatchedRow:
     missing_from = other.letter if one.letter == first.letter else first.letter
     curve = {name: value for name, value in one.identity.items() if value is not None}
     return {"side": one.letter, "other": missing_from, "curve": curve, "reason": one.reason}
@@ -280,12 +343,14 @@ class _Machines:
 def _machines(side: Side, run_ids: set[str]) -> dict[str, _Machines]:
     """Return the machines of each site of a side, as far as its records name them."""
     found: dict[str, _Machines] = {}
-    for run in side.runs[side.runs["run_id"].isin(run_ids)].to_dict("records"):
+    for run in records(side.runs[side.runs["run_id"].isin(run_ids)], Run):
         header, _ = facts_of(run)
-        if not header or not isinstance(run["site"], str):
+        if not header or run["site"] is None:
             continue
         machines = found.setdefault(run["site"], _Machines())
-        machines.clusters |= {*filter(None, [header.get("slurm", {}).get("cluster")])}
+        machines.clusters |= (
+            {str(cluster)} if (cluster := header.get("slurm", {}).get("cluster")) else set()
+        )
         for rank in header["ranks"]:
             machines.cpus |= {*filter(None, [rank.get("cpu_model")])}
             machines.hosts |= set() if is_pseudonym(rank["host"]) else {rank["host"]}

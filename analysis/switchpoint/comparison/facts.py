@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any
 
 import pandas as pd
 
 from switchpoint.comparison.sides import Side
 from switchpoint.records.terms import differing, run_terms
-from switchpoint.tables.columns import records
+from switchpoint.tables.columns import Run, records
 from switchpoint.tables.measurements import facts_of
-
-#: Columns of runs that say with what other tools' results were measured.
-_OF_RUNS = {"tool": "tool", "spack_spec": "Spack's spec", "lock_hash": "Spack's lock"}
 
 #: Values that one side shows.
 _VALUES = 3
@@ -47,14 +43,18 @@ def differing_facts(sides: Sequence[Side], run_ids: Sequence[set[str]]) -> pd.Da
 def _facts_of(side: Side, run_ids: set[str]) -> list[dict[str, str]]:
     """Return the facts of each run of a side."""
     runs = side.runs[side.runs["run_id"].isin(run_ids)]
-    return [_of_run(run) for run in records(runs)]
+    return [_of_run(run) for run in records(runs, Run)]
 
 
-def _of_run(run: dict[Any, Any]) -> dict[str, str]:
-    of_columns = {term: str(run[name]) for name, term in _OF_RUNS.items() if run[name]}
-    if run["mpi"]:
-        of_columns["MPI"] = run["mpi"]
-    return of_columns | run_terms(*facts_of(run))
+def _of_run(run: Run) -> dict[str, str]:
+    of_columns = {
+        "tool": run["tool"],
+        "Spack's spec": run["spack_spec"],
+        "Spack's lock": run["lock_hash"],
+        "MPI": run["mpi"],
+    }
+    known = {term: value for term, value in of_columns.items() if value}
+    return known | run_terms(*facts_of(run))
 
 
 def _listed(values: Iterable[str]) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import TypedDict, cast
 
 import numpy as np
 import pandas as pd
@@ -15,20 +15,90 @@ from switchpoint.detection.recurrence import lasting
 from switchpoint.errors import InputError
 from switchpoint.explanation.catalogue import catalogue
 from switchpoint.explanation.causes import PROMINENT_MAGNITUDE, detect
-from switchpoint.explanation.eager import stayed_eager
-from switchpoint.explanation.places import CURVE
+from switchpoint.explanation.eager import StayedEager, stayed_eager
+from switchpoint.explanation.places import CURVE, Explained
 from switchpoint.explanation.switches import explain, notable
 from switchpoint.explanation.zooms import searches
 from switchpoint.tables.columns import identity_columns, none_for_nulls, records, rows_by, values_of
 from switchpoint.tables.curves import summary_of
-from switchpoint.tables.findings import may_jump
+from switchpoint.tables.findings import Finding, SettingValue, may_jump
+from switchpoint.tables.identity import CurveIdentity
 from switchpoint.tables.measurements import Measurements
+
+
+class Shown(TypedDict):
+    """How many launches of a curve show a boundary; null if only a zoom does."""
+
+    launches: int | None
+    of_launches: int | None
+
+
+class Rare(Shown):
+    """A boundary that few launches of a curve show."""
+
+    last_size_before: int
+    size_bytes: int
+
+
+class RungSizes(TypedDict):
+    """The sizes of a rung, and by which protocol they are sent."""
+
+    protocol: str
+    first_size_bytes: int
+    last_size_bytes: int
+
+
+class Boundary(TypedDict):
+    """The boundary that begins a rung, as from `explain`; null for the first rung."""
+
+    kind: str | None
+    last_size_before: int | None
+    exact: bool | None
+    magnitude: float | None
+    cause: str | None
+    value: SettingValue
+    status: str | None
+    reason: str | None
+
+
+class Beginning(Boundary, Shown):
+    """The same, and how many launches show it."""
+
+
+class TimeLine(TypedDict):
+    """The line latency + size / rate through times; null if it is not known."""
+
+    latency_us: float | None
+    rate_MBps: float | None
+
+
+class Rung(RungSizes, Beginning, TimeLine):
+    """A part of a curve's sizes without a boundary, see `ladder`."""
+
+    rare: list[Rare]
+
+
+class RungOfCurve(Rung, CurveIdentity):
+    """A rung with the curve that it is of."""
+
+
+class Span(CurveIdentity):
+    """A curve with its smallest and its largest size."""
+
+    low: float
+    high: float
+
+
+class PointTime(CurveIdentity):
+    """The time of a curve at one size, over launches."""
+
+    size_bytes: int
+    time_us: float
+
 
 #: Columns of a rung, after those of its curve: its protocol and sizes, then what begins it.
 RUNG_COLUMNS = [
-    "protocol", "first_size_bytes", "last_size_bytes", "kind", "last_size_before", "exact",
-    "magnitude", "cause", "value", "status", "reason", "launches", "of_launches", "rare",
-    "latency_us", "rate_MBps",
+    *RungSizes.__annotations__, *Beginning.__annotations__, "rare", *TimeLine.__annotations__,
 ]  # fmt: skip
 
 #: A line through fewer sizes says nothing.
@@ -82,24 +152,28 @@ def ladder(
     lasts = lasting(found)
     switches = explain(chosen, found[lasts])
     switches = switches[notable(switches) | switches["exact"]]
-    eager = {values_of(row, CURVE): row for row in records(stayed_eager(chosen))}
+    eager = {
+        values_of(row, CURVE): row["up_to_bytes"]
+        for row in records(stayed_eager(chosen), StayedEager)
+    }
     points = _rows_of_mode(summary_of(measurements), mode)
     spans = _spans(chosen, points, mode)
     columns = [str(name) for name in spans if name not in {"low", "high"}]
-    by_curve = rows_by(records(switches), columns)
-    times = rows_by(records(_typical(points)), columns)
+    by_curve = rows_by(records(switches, Explained), columns)
+    times = rows_by(records(_typical(points), PointTime), columns)
     rare = rows_by(_large_jumps(found[~lasts]), columns)
-    rows = []
-    for span in records(spans):
-        boundaries = _merged(by_curve.get(values_of(span, columns), []))
-        up_to = eager.get(values_of(span, CURVE), {}).get("up_to_bytes")
-        curve: dict[Any, Any] = {name: span[name] for name in columns}
-        own = times.get(values_of(span, columns), [])
-        others = _each_once(rare.get(values_of(span, columns), []))
-        rows += [
-            curve | rung | {"rare": _within(rung, others)} | _line(own, rung)
-            for rung in _rungs(span, boundaries, up_to)
-        ]
+    rows: list[Mapping[str, object]] = []
+    for span in records(spans, Span):
+        key = values_of(span, columns)
+        curve = dict(zip(columns, key, strict=True))
+        rungs = _rungs(
+            span,
+            _merged(by_curve.get(key, [])),
+            eager.get(values_of(span, CURVE)),
+            _each_once(rare.get(key, [])),
+            times.get(key, []),
+        )
+        rows += [{**curve, **rung} for rung in rungs]
     return pd.DataFrame(rows, columns=[*columns, *RUNG_COLUMNS], dtype=object)
 
 
@@ -140,11 +214,11 @@ def _rows_of_mode(table: pd.DataFrame, mode: str) -> pd.DataFrame:
         return table
     code = table.groupby(names, dropna=False, observed=True, sort=False).ngroup().to_numpy()
     _, first = np.unique(code, return_index=True)
-    wanted = [_is_mode(row, mode) for row in records(table[names].iloc[first])]
+    wanted = [_is_mode(row, mode) for row in records(table[names].iloc[first], CurveIdentity)]
     return table[np.array(wanted)[code]].reset_index(drop=True)
 
 
-def _is_mode(row: Mapping[str, Any], mode: str) -> bool:
+def _is_mode(row: CurveIdentity, mode: str) -> bool:
     kernel, own = pattern(row.get("kernel"), row.get("mode"))
     return own == mode or (own is None and kernel is None)
 
@@ -156,9 +230,8 @@ def _typical(points: pd.DataFrame) -> pd.DataFrame:
     return grouped["time_us"].median().reset_index()
 
 
-def _line(points: list[dict[str, Any]], rung: Mapping[str, Any]) -> dict[str, float | None]:
-    """Fit latency + size / rate to the times of a rung."""
-    first, last = rung["first_size_bytes"], rung["last_size_bytes"]
+def _line(points: list[PointTime], first: int, last: int) -> TimeLine:
+    """Fit latency + size / rate to the times from a size to another."""
     inside = [point for point in points if first <= point["size_bytes"] <= last]
     if len(inside) < _FEWEST_FITTED:
         return {"latency_us": None, "rate_MBps": None}
@@ -189,34 +262,36 @@ def _spans(measurements: Measurements, points: pd.DataFrame, mode: str) -> pd.Da
     return spans.agg(low=("low", "min"), high=("high", "max"))
 
 
-def _large_jumps(findings: pd.DataFrame) -> list[dict[str, Any]]:
+def _large_jumps(findings: pd.DataFrame) -> list[Finding]:
     """Return the findings at which the time may jump, and by much."""
     return [
-        row for row in records(findings)
+        row for row in records(findings, Finding)
         if may_jump(row) and abs(row["magnitude"]) >= PROMINENT_MAGNITUDE
     ]  # fmt: skip
 
 
-def _each_once(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def _each_once(rows: list[Finding]) -> list[Rare]:
     """Return where launches have jumps that overlap, as the narrowest of each, by size."""
-    boundaries: list[dict[str, Any]] = []
+    boundaries: list[Rare] = []
     for row in sorted(rows, key=lambda row: row["size_bytes"] - row["last_size_before"]):
         last, first = row["last_size_before"], row["size_bytes"]
         if all(last >= one["size_bytes"] or first <= one["last_size_before"] for one in boundaries):
-            counts = {name: row["evidence"][name] for name in ("launches", "of_launches")}
-            boundaries.append({"last_size_before": last, "size_bytes": first, **counts})
-    return sorted(boundaries, key=lambda one: int(one["size_bytes"]))
+            evidence = row["evidence"]
+            boundaries.append({
+                "last_size_before": last, "size_bytes": first,
+                "launches": evidence["launches"], "of_launches": evidence["of_launches"],
+            })  # fmt: skip
+    return sorted(boundaries, key=lambda one: one["size_bytes"])
 
 
-def _within(rung: Mapping[str, Any], rare: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def _within(first: int, last: int, rare: list[Rare]) -> list[Rare]:
     """Return the rare boundaries inside a rung; those that overlap its ends are drawn already."""
-    first, last = rung["first_size_bytes"], rung["last_size_bytes"]
     return [one for one in rare if first <= one["last_size_before"] and one["size_bytes"] <= last]
 
 
-def _merged(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def _merged(rows: list[Explained]) -> list[Explained]:
     """Join boundaries whose brackets overlap: launches may bracket one differently."""
-    groups: list[list[dict[str, Any]]] = []
+    groups: list[list[Explained]] = []
     reach = -1
     for row in sorted(rows, key=lambda row: (row["last_size_bytes"], row["first_size_bytes"])):
         if row["last_size_bytes"] >= reach:
@@ -227,19 +302,27 @@ def _merged(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return [_narrowest(group) for group in groups]
 
 
-def _narrowest(rows: list[dict[str, Any]]) -> dict[str, Any]:
+def _narrowest(rows: list[Explained]) -> Explained:
     """Return the narrowest of several brackets, with the launches of that which most show."""
 
-    def width(row: dict[str, Any]) -> tuple[bool, int]:
+    def width(row: Explained) -> tuple[bool, int]:
         return row["kind"] != "protocol_switch", row["first_size_bytes"] - row["last_size_bytes"]
 
     most = max(rows, key=lambda row: row["launches"] or 0)
-    return min(rows, key=width) | {name: most[name] for name in ("launches", "of_launches")}
+    return {
+        **min(rows, key=width),
+        "launches": most["launches"],
+        "of_launches": most["of_launches"],
+    }
 
 
 def _rungs(
-    span: Mapping[str, Any], boundaries: list[dict[str, Any]], eager_up_to: int | None
-) -> Iterator[dict[str, Any]]:
+    span: Span,
+    boundaries: list[Explained],
+    eager_up_to: int | None,
+    rare: list[Rare],
+    points: list[PointTime],
+) -> Iterator[Rung]:
     """Yield the rungs of a curve, by size."""
     starts = [int(span["low"]), *(row["first_size_bytes"] for row in boundaries)]
     ends = [*(row["last_size_bytes"] for row in boundaries), int(span["high"])]
@@ -255,38 +338,43 @@ def _rungs(
             protocol = EAGER
         else:
             protocol = RENDEZVOUS if ends_of_eager else UNKNOWN
-        boundary = boundaries[number - 1] if number else {}
+        last = max(first, last)
         yield {
             "protocol": protocol,
             "first_size_bytes": first,
-            "last_size_bytes": max(first, last),
-            "kind": boundary.get("kind"),
-            "last_size_before": boundary.get("last_size_bytes"),
-            **{
-                name: boundary.get(name)
-                for name in (
-                    "exact",
-                    "magnitude",
-                    "cause",
-                    "value",
-                    "status",
-                    "reason",
-                    "launches",
-                    "of_launches",
-                )
-            },
+            "last_size_bytes": last,
+            **_begun_by(boundaries[number - 1] if number else None),
+            "rare": _within(first, last, rare),
+            **_line(points, first, last),
         }
 
 
-def _ends_eager(row: Mapping[str, Any]) -> bool:
+def _begun_by(boundary: Explained | None) -> Beginning:
+    """Return what begins a rung; nothing begins the first."""
+    if boundary is None:
+        return cast("Beginning", dict.fromkeys(Beginning.__annotations__))
+    return {
+        "kind": boundary["kind"],
+        "last_size_before": boundary["last_size_bytes"],
+        "exact": boundary["exact"],
+        "magnitude": boundary["magnitude"],
+        "cause": boundary["cause"],
+        "value": boundary["value"],
+        "status": boundary["status"],
+        "reason": boundary["reason"],
+        "launches": boundary["launches"],
+        "of_launches": boundary["of_launches"],
+    }
+
+
+def _ends_eager(row: Explained) -> bool:
     """Return whether a boundary is proved to end the eager protocol."""
-    return bool(row["kind"] == "protocol_switch")
+    return row["kind"] == "protocol_switch"
 
 
-def _ends_inline(row: Mapping[str, Any]) -> bool:
+def _ends_inline(row: Explained) -> bool:
     """Return whether a message below a boundary is known to travel inside the control fragment."""
-    origin = row["origin"] or {}
-    if origin.get("guess") == _INLINE_ORIGIN:
+    if row["origin"] and row["origin"]["guess"] == _INLINE_ORIGIN:
         return True
     settings = [entry for entry in catalogue().settings if entry.variable == row["cause"]]
     return row["status"] == "confirmed" and any(not entry.ends_eager for entry in settings)

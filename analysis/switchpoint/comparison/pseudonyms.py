@@ -15,7 +15,8 @@ from typing import Any
 
 import pandas as pd
 
-from switchpoint.tables.columns import IDENTITY, identity_columns
+from switchpoint.tables.columns import identity_columns
+from switchpoint.tables.identity import IDENTITY
 
 #: An absolute path, or one in a home directory, within any text.
 _PATH = re.compile(r"(?<![\w.~/-])~?/(?:[\w.@%+=~-]+/)*[\w.@%+=~-]+/?")

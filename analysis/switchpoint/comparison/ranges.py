@@ -14,8 +14,8 @@ import pandas as pd
 from switchpoint.comparison.matching import Curve, Pair
 from switchpoint.detection.launches import FEWEST_SIZES, detect_launches
 from switchpoint.detection.search import LAUNCHES_TOGETHER
-from switchpoint.tables.columns import identity_columns
-from switchpoint.tables.findings import BOUNDARIES, Row
+from switchpoint.tables.columns import identity_columns, records, values_of
+from switchpoint.tables.findings import BOUNDARIES, Anomaly
 from switchpoint.tables.sweeps import Floats, Indices
 
 #: A boundary counts if this share of a side's launches shows it with at least this confidence.
@@ -40,7 +40,7 @@ class Range:
 
 
 #: The boundaries that are known of each launch of each curve.
-Known = Mapping[tuple[str, ...], Sequence[Row]]
+Known = Mapping[tuple[str, ...], Sequence[Anomaly]]
 
 
 def ranges_of(pair: Pair, known: Known | None = None) -> list[Range]:
@@ -58,7 +58,7 @@ def ranges_of(pair: Pair, known: Known | None = None) -> list[Range]:
     if len(sizes) < FEWEST_SIZES or not complete:
         return [Range(common, "")] if len(common) else []
     if known is not None:
-        found: Sequence[Sequence[Row]] = [
+        found: Sequence[Sequence[Anomaly]] = [
             known.get(_key(curve.identity, curve.run_ids[launch]), [])
             for _, curve, launch in complete
         ]
@@ -104,14 +104,11 @@ def _times(curve: Curve, sizes: Indices, launch: int) -> tuple[Floats, Floats]:
 def known_boundaries(findings: pd.DataFrame) -> Known:
     """Return the boundaries among findings, as from `detect`, by curve and launch."""
     names = [name for name in identity_columns(findings) if name != "run_id"]
-    found: dict[tuple[str, ...], list[Row]] = {}
-    rows = findings[findings["kind"].isin(BOUNDARIES)]
-    kept = ["kind", "last_size_before", "size_bytes"]
-    for row in rows[[*names, "run_id", *kept, "evidence"]].to_dict("records"):
-        finding = {name: row[name] for name in kept} | {"confidence": row["evidence"]["real"]}
-        found.setdefault(_key({name: row[name] for name in names}, row["run_id"]), []).append(
-            finding
-        )
+    found: dict[tuple[str, ...], list[Anomaly]] = {}
+    for row in records(findings[findings["kind"].isin(BOUNDARIES)], Anomaly):
+        identity = dict(zip(names, values_of(row, names), strict=True))
+        real: Anomaly = {**row, "confidence": row["evidence"]["real"]}
+        found.setdefault(_key(identity, row["run_id"]), []).append(real)
     return found
 
 

@@ -6,12 +6,12 @@ import json
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypedDict, cast
 
 import numpy as np
 import pandas as pd
 
-from switchpoint.comparison.ladder import ladder
+from switchpoint.comparison.ladder import RungOfCurve, ladder
 from switchpoint.comparison.matching import Curve, curves_of
 from switchpoint.comparison.methods import (
     HALF_ROUND_TRIP,
@@ -22,7 +22,7 @@ from switchpoint.comparison.methods import (
 )
 from switchpoint.comparison.sides import Side, select_all
 from switchpoint.records.run_facts import LINK, prove
-from switchpoint.tables.columns import records
+from switchpoint.tables.columns import Run, records
 from switchpoint.tables.measurements import facts_of
 from switchpoint.tables.student import t975
 
@@ -47,10 +47,45 @@ _PROCESSES = "processes"
 #: Launches of one curve measured at least this share of the sizes of that with most of them.
 _ENOUGH_SIZES = 0.5
 
-#: What the table says of a boundary of a ladder.
-_BOUNDARY = [
-    "last_size_before", "first_size_bytes", "exact", "magnitude", "launches", "of_launches",
-]  # fmt: skip
+
+class Jump(TypedDict):
+    """What the table says of a boundary of a ladder."""
+
+    last_size_before: int
+    first_size_bytes: int
+    exact: bool | None
+    magnitude: float | None
+    launches: int | None
+    of_launches: int | None
+
+
+class Reached(TypedDict, total=False):
+    """What the curves of a place reach; also the ends of each interval, `_low` and `_high`."""
+
+    launches: int
+    latency_us: float
+    latency_size_bytes: int
+    half_size_bytes: float
+    peak_of: str
+    peak_size_bytes: int
+    peak_MBps: float
+    messages_per_s: float
+
+
+class OfLink(TypedDict, total=False):
+    """What the link of a place allows, and the share of it that was reached."""
+
+    link_MBps: float
+    link_from: str
+    share_of_link: float | None
+
+
+class OfSockets(TypedDict, total=False):
+    """The latency of sockets, and that of MPI over it."""
+
+    sockets_us: float
+    over_sockets: float
+
 
 #: A latency is that of the smallest size that was measured, if it is at most this.
 _SMALL_BYTES = 64
@@ -100,7 +135,7 @@ def reach_of_sides(
     sides: Sequence[Side], ladders: Sequence[pd.DataFrame] | None = None
 ) -> pd.DataFrame:
     """Tabulate what sides reach, as `reach` does, with the boundaries of each side's ladder."""
-    rows = []
+    rows: list[Mapping[str, object]] = []
     labels: dict[str, None] = {}
     for index, side in enumerate(sides):
         sockets: dict[tuple[str | None, ...], Curve] = {}
@@ -119,11 +154,18 @@ def reach_of_sides(
         links = _links(side)
         boundaries = None if ladders is None else _boundaries(places, ladders[index])
         for place, curves in places.curves.items():
-            row = places.named(place) | _reached(curves)
-            link = _link_of(curves, links)
-            own_sockets = sockets.get((row["site"], row["placement"]))
+            named, reached = places.named(place), _reached(curves)
+            own_sockets = sockets.get((named["site"], named["placement"]))
             found = {} if boundaries is None else {"switches": boundaries.get(place, [])}
-            rows.append(row | _of_link(row, link) | _of_sockets(row, own_sockets) | found)
+            rows.append(
+                {
+                    **named,
+                    **reached,
+                    **_of_link(reached, _link_of(curves, links)),
+                    **_of_sockets(reached, own_sockets),
+                    **found,
+                }
+            )
     of_place = [*PLACE_COLUMNS, *labels]
     others = [name for name in LIMIT_COLUMNS if name not in PLACE_COLUMNS]
     table = pd.DataFrame(rows, columns=[*of_place, *others])
@@ -163,7 +205,7 @@ class _Places:
             places.setdefault(_place(side, curve.identity, labels), []).append(curve)
         return cls(side, labels, places)
 
-    def named(self, place: tuple[str | None, ...]) -> dict[str, Any]:
+    def named(self, place: tuple[str | None, ...]) -> dict[str, str | None]:
         """Return the columns of a place."""
         return dict(zip([*PLACE_COLUMNS, *self.labels], place, strict=True))
 
@@ -185,15 +227,17 @@ def _place(side: str, identity: Mapping[Any, Any], labels: Sequence[str]) -> tup
     return (side, *own, named[0] if named else kernel, *values)
 
 
-def _boundaries(
-    places: _Places, rungs: pd.DataFrame
-) -> dict[tuple[str | None, ...], list[dict[str, Any]]]:
+def _boundaries(places: _Places, rungs: pd.DataFrame) -> dict[tuple[str | None, ...], list[Jump]]:
     """Return where the time of each place jumps, by size, each boundary once."""
-    found: dict[tuple[str | None, ...], list[dict[str, Any]]] = {}
-    for rung in records(rungs):
-        if rung["last_size_before"] is not None:
+    found: dict[tuple[str | None, ...], list[Jump]] = {}
+    for rung in records(rungs, RungOfCurve):
+        if (before := rung["last_size_before"]) is not None:
             boundaries = found.setdefault(_place(places.side, rung, places.labels), [])
-            boundaries.append({name: rung[name] for name in _BOUNDARY})
+            boundaries.append({
+                "last_size_before": before, "first_size_bytes": rung["first_size_bytes"],
+                "exact": rung["exact"], "magnitude": rung["magnitude"],
+                "launches": rung["launches"], "of_launches": rung["of_launches"],
+            })  # fmt: skip
     return found
 
 
@@ -203,7 +247,7 @@ def _faster(known: Curve | None, curve: Curve) -> Curve:
     return known
 
 
-def _reached(curves: list[Curve]) -> dict[str, Any]:
+def _reached(curves: list[Curve]) -> Reached:
     """Return what the curves of a place reach, over launches."""
     by_mode = {
         pattern(curve.identity.get("kernel"), curve.identity.get("mode"))[1]: _alike(curve)
@@ -211,7 +255,7 @@ def _reached(curves: list[Curve]) -> dict[str, Any]:
     }
     trips, stream = by_mode.get("send"), by_mode.get("stream")
     shown = [curve for curve in (trips, stream) if curve is not None] or [*by_mode.values()]
-    found: dict[str, Any] = {"launches": max(len(curve.run_ids) for curve in shown)}
+    found: Reached = {"launches": max(len(curve.run_ids) for curve in shown)}
     if trips is not None:
         if trips.size_bytes[0] <= _SMALL_BYTES:
             found["latency_size_bytes"] = int(trips.size_bytes[0])
@@ -250,7 +294,7 @@ def _alike(curve: Curve) -> Curve:
     )
 
 
-def _over_launches(name: str, logs: np.ndarray[Any, np.dtype[np.float64]]) -> dict[str, float]:
+def _over_launches(name: str, logs: np.ndarray[Any, np.dtype[np.float64]]) -> Reached:
     """Return the geometric mean over launches, with its interval if there are several."""
     known = logs[~np.isnan(logs)]
     if not len(known):
@@ -261,7 +305,7 @@ def _over_launches(name: str, logs: np.ndarray[Any, np.dtype[np.float64]]) -> di
         error = float(known.std(ddof=1) / len(known) ** 0.5 * t975(len(known) - 1))
         found |= {f"{name}_low": float(np.exp(mean - error)),
                   f"{name}_high": float(np.exp(mean + error))}  # fmt: skip
-    return found
+    return cast("Reached", found)
 
 
 def _half_sizes(trips: Curve) -> np.ndarray[Any, np.dtype[np.float64]]:
@@ -286,7 +330,7 @@ def _half_sizes(trips: Curve) -> np.ndarray[Any, np.dtype[np.float64]]:
 
 def _links(side: Side) -> dict[str, tuple[float, str]]:
     """Return the rate of the link of each run in MB/s, and who says so."""
-    runs = records(side.runs)
+    runs = records(side.runs, Run)
     return {run["run_id"]: link for run in runs if (link := _link(run))}
 
 
@@ -300,7 +344,7 @@ def _link_of(
     return next(iter(one)) if len(one) == 1 else None
 
 
-def _link(run: Mapping[Any, Any]) -> tuple[float, str] | None:
+def _link(run: Run) -> tuple[float, str] | None:
     declared = json.loads(run["labels"] or "{}").get(LINK)
     if declared:
         return float(declared) * 1e3 / 8, "declared"
@@ -313,14 +357,14 @@ def _link(run: Mapping[Any, Any]) -> tuple[float, str] | None:
     return proof.speed_mbps / 8, "interface"
 
 
-def _of_link(row: Mapping[str, Any], link: tuple[float, str] | None) -> dict[str, Any]:
+def _of_link(row: Reached, link: tuple[float, str] | None) -> OfLink:
     if link is None:
         return {}
     share = row["peak_MBps"] / link[0] if "peak_MBps" in row else None
     return {"link_MBps": link[0], "link_from": link[1], "share_of_link": share}
 
 
-def _of_sockets(row: Mapping[str, Any], sockets: Curve | None) -> dict[str, Any]:
+def _of_sockets(row: Reached, sockets: Curve | None) -> OfSockets:
     size = row.get("latency_size_bytes")
     if sockets is None or size is None or size not in sockets.size_bytes:
         return {}

@@ -18,8 +18,9 @@ from switchpoint.importing.reading import read_found
 from switchpoint.store.contents import find_run
 from switchpoint.store.store import Store
 from switchpoint.tables.builds import tell_builds
-from switchpoint.tables.columns import IDENTITY, identity_columns
+from switchpoint.tables.columns import identity_columns
 from switchpoint.tables.curves import summary_of
+from switchpoint.tables.identity import IDENTITY
 from switchpoint.tables.measurements import Measurements
 from switchpoint.tables.mpi_names import is_mpi
 from switchpoint.tables.sweeps import ZOOM

@@ -19,7 +19,7 @@ from switchpoint.detection.confidence import confidence, features
 from switchpoint.detection.divisions import Divisions
 from switchpoint.detection.outliers import Odd, odd_between, odd_end
 from switchpoint.detection.segments import Piece, PieceTable
-from switchpoint.tables.findings import Finding
+from switchpoint.tables.findings import Anomaly, Evidence, Line
 
 #: Effects smaller than this are not reported: relative change of time.
 SMALLEST_STEP = 0.05
@@ -87,7 +87,7 @@ def boundaries(
     *,
     recurs: npt.NDArray[np.bool_],
     has_repeats: bool,
-) -> tuple[list[Finding], list[Odd]]:
+) -> tuple[list[Anomaly], list[Odd]]:
     """Describe the boundaries of a curve that are probable and large enough, and all cliffs.
 
     Two boundaries around a single size, beside which the lines agree, are no boundaries: the size
@@ -245,13 +245,13 @@ def _times_across(
     return before, after
 
 
-def _described(table: PieceTable, judged: Judged, *, has_repeats: bool) -> Finding:
+def _described(table: PieceTable, judged: Judged, *, has_repeats: bool) -> Anomaly:
     """Convert a boundary to a finding."""
     left, right = judged.left, judged.right
     last_before = int(table.size[judged.bracket.first - 1])
     first_after = float(table.size[judged.bracket.last])
     before, after = _times_across(table, left, right, judged.bracket)
-    evidence = {
+    evidence: Evidence = {
         "before": _line_as_words(table, left),
         "after": _line_as_words(table, right),
         "jump_us": after - before,
@@ -268,7 +268,7 @@ def _described(table: PieceTable, judged: Judged, *, has_repeats: bool) -> Findi
         evidence["caveat"] = hides
     elif judged.bracket.last > judged.bracket.first and first_after > 2 * last_before:
         evidence["caveat"] = _SOMEWHERE
-    finding: Finding = {
+    finding: Anomaly = {
         "kind": judged.kind,
         "size_bytes": int(first_after),
         "last_size_before": last_before,
@@ -290,7 +290,7 @@ def _may_hide_a_step(table: PieceTable, judged: Judged) -> str:
     return ""
 
 
-def _line_as_words(table: PieceTable, piece: Piece) -> dict[str, float]:
+def _line_as_words(table: PieceTable, piece: Piece) -> Line:
     return {
         "first_size_bytes": int(table.size[piece[0]]),
         "last_size_bytes": int(table.size[piece[1]]),

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pandas as pd
 
 from switchpoint.detection.outliers import sure_of_none_in
 from switchpoint.tables.curves import Passes
-from switchpoint.tables.findings import Finding
+from switchpoint.tables.findings import Anomaly
 from switchpoint.tables.student import SD_PER_MAD
 from switchpoint.tables.sweeps import Indices, Sweeps
 
@@ -23,7 +21,7 @@ _FEWEST_PASSES = 4
 _MEDIAN_ERROR = 1.2533  # of normal values over that of their mean, sqrt(pi / 2)
 
 
-def noise_bursts(sweeps: Sweeps, passes: Passes) -> list[dict[str, Any]]:
+def noise_bursts(sweeps: Sweeps, passes: Passes) -> list[Anomaly]:
     """Find passes that are slower than the others at all sizes of a curve.
 
     Parameters
@@ -43,7 +41,7 @@ def noise_bursts(sweeps: Sweeps, passes: Passes) -> list[dict[str, Any]]:
     slow = (np.expm1(passes.slower) >= SMALLEST_BURST) & (errors >= _BURST_ERRORS)
     slow &= np.bincount(passes.curve)[passes.curve] >= _FEWEST_PASSES
     identities = sweeps.identities()
-    found = []
+    found: list[Anomaly] = []
     for curve in np.unique(passes.curve[slow]):
         here = slow & (passes.curve == curve)
         table = pd.DataFrame(
@@ -51,11 +49,11 @@ def noise_bursts(sweeps: Sweeps, passes: Passes) -> list[dict[str, Any]]:
         )[here]
         sizes = sweeps.size_bytes[sweeps.curve == curve]
         number = int((passes.curve == curve).sum())
-        found.append(identities[curve] | _burst(table, sizes, number))
+        found.append({**identities[curve], **_burst(table, sizes, number)})
     return found
 
 
-def _burst(slow: pd.DataFrame, sizes: Indices, passes: int) -> Finding:
+def _burst(slow: pd.DataFrame, sizes: Indices, passes: int) -> Anomaly:
     return {
         "kind": "noise_burst",
         "size_bytes": int(sizes.min()),

@@ -9,9 +9,10 @@ import functools
 import math
 from collections.abc import Mapping
 from importlib import resources
-from typing import Any
 
 import yaml
+
+from switchpoint.tables.findings import Anomaly
 
 #: Odds are limited to this: beyond it the model of the noise is wrong.
 LARGEST_LOG_ODDS = math.log(1e6)
@@ -20,7 +21,7 @@ LARGEST_LOG_ODDS = math.log(1e6)
 _LEAST_NOISE = 0.02
 
 
-def features(finding: Mapping[str, Any], *, has_repeats: bool) -> dict[str, float]:
+def features(finding: Anomaly, *, has_repeats: bool) -> dict[str, float]:
     """Return the features from which a boundary's confidence is computed.
 
     Parameters

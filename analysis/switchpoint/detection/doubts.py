@@ -15,8 +15,8 @@ import pandas as pd
 from switchpoint.detection.cliffs import POSSIBLE, SMALLEST_CLIFF, cliffs
 from switchpoint.detection.launches import FEWEST_SIZES
 from switchpoint.detection.noise import point_noise
-from switchpoint.tables.columns import identity_columns, rows_by, values_of
-from switchpoint.tables.findings import BOUNDARIES, Row
+from switchpoint.tables.columns import identity_columns, records, rows_by, values_of
+from switchpoint.tables.findings import BOUNDARIES, Anomaly
 from switchpoint.tables.naming import curve_name
 from switchpoint.tables.sweeps import Floats
 from switchpoint.tables.units import percent, range_text
@@ -26,7 +26,7 @@ _NUMBER = "number of the curve"
 
 
 def doubtful(
-    size: Floats, time: Floats, standard_error: Floats, findings: Iterable[Row]
+    size: Floats, time: Floats, standard_error: Floats, findings: Iterable[Anomaly]
 ) -> list[int]:
     """Find the first size after each change that may be a cliff or noise, in one launch.
 
@@ -68,7 +68,7 @@ def doubt_warnings(curves: pd.DataFrame, findings: pd.DataFrame) -> list[str]:
         As from `summarise` and `detect`, of the same measurements.
     """
     names = identity_columns(curves)
-    by_curve = rows_by(findings.to_dict("records"), names)
+    by_curve = rows_by(records(findings, Anomaly), names)
     warnings: list[str] = []
     for curve in _with_large_changes(curves, names):
         size, time = curve["size_bytes"].to_numpy(float), curve["time_us"].to_numpy(float)

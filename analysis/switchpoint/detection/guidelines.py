@@ -10,13 +10,14 @@ import itertools
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from switchpoint.records.replacements import REPLACEMENTS
-from switchpoint.tables.columns import identity_columns
+from switchpoint.tables.columns import identity_columns, records
+from switchpoint.tables.findings import Anomaly
+from switchpoint.tables.identity import CurveIdentity
 from switchpoint.tables.sweeps import Floats
 from switchpoint.tables.units import range_text, significant, size_text
 
@@ -99,7 +100,7 @@ class _Comparison:
 
 def guideline_violations(
     points: pd.DataFrame, ranks_of: Callable[[str], int | None]
-) -> list[dict[str, Any]]:
+) -> list[Anomaly]:
     """Compare collectives with their replacements, and with themselves at other sizes and ranks.
 
     Parameters
@@ -132,7 +133,7 @@ def guideline_violations(
     )[number > 0]
     identity = identity_columns(points)
     place = [name for name in identity if name not in {"run_id", "mode", "ranks"}]
-    found: list[dict[str, Any]] = []
+    found: list[Anomaly] = []
     for _, runs in part.groupby(place, dropna=False, observed=True, sort=False):
         on: dict[int, _Launches] = {}
         for ranks in sorted({*runs["_ranks"].tolist()}):
@@ -157,7 +158,8 @@ class _Launches:
         modes = points["mode"].astype(str).to_numpy()
         launch, runs = pd.factorize(points["run_id"])
         chosen = np.flatnonzero(modes == _CHOICE)
-        self.identity = points[identity].iloc[chosen[0]].to_dict() if len(chosen) else {}
+        first = points[identity].iloc[chosen[:1]]
+        self.identity = next(iter(records(first, CurveIdentity)), CurveIdentity())
         self.kernel = str(points["kernel"].iloc[0])
         self.count = len(runs)
         self.sizes = sorted({*points["size_bytes"].to_numpy()[chosen].tolist()})
@@ -293,17 +295,15 @@ def _unbiased(one: _Comparison) -> float:
     return float(one.variance / (1 - 2 / (9 * one.freedom)) ** 3)
 
 
-def _findings(
-    launches: _Launches, ranks: int, compared: list[_Comparison]
-) -> Iterator[dict[str, Any]]:
+def _findings(launches: _Launches, ranks: int, compared: list[_Comparison]) -> Iterator[Anomaly]:
     """Describe each guideline that is violated, at all its sizes together."""
     for guideline in dict.fromkeys(one.guideline for one in compared):
         violated = [one for one in compared if one.guideline == guideline and one.violates]
         if violated:
-            yield launches.identity | _finding(launches, ranks, violated)
+            yield {**launches.identity, **_finding(launches, ranks, violated)}
 
 
-def _finding(launches: _Launches, ranks: int, violated: list[_Comparison]) -> dict[str, Any]:
+def _finding(launches: _Launches, ranks: int, violated: list[_Comparison]) -> Anomaly:
     worst = max(violated, key=lambda one: one.mean)
     first = violated[0].size_bytes
     forced = launches.fastest_forced(worst.size_bytes)

@@ -10,13 +10,14 @@ import itertools
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pandas as pd
 
 from switchpoint.tables.columns import identity_columns
-from switchpoint.tables.findings import Finding
+from switchpoint.tables.findings import Anomaly
+from switchpoint.tables.identity import CurveIdentity
 from switchpoint.tables.sweeps import Floats, Indices
 
 #: Placements, nearest first.
@@ -40,7 +41,7 @@ _ERRORS = 2.0
 LAUNCH_SCATTER = 0.19
 
 
-def inversions(curves: pd.DataFrame) -> list[dict[str, Any]]:
+def inversions(curves: pd.DataFrame) -> list[Anomaly]:
     """Compare curves that differ in one thing only.
 
     Parameters
@@ -56,12 +57,12 @@ def inversions(curves: pd.DataFrame) -> list[dict[str, Any]]:
     """
     identity = identity_columns(curves)
     whose, points = _by_curve(curves, identity)
-    found = []
+    found: list[Anomaly] = []
     for kind, slow, fast, differs in _pairs(whose, identity):
         for finding in _slower_stretches(kind, points[slow], points[fast]):
             named = {name: whose[name].iloc[slow] for name in identity}
-            finding["evidence"] |= {"other": {name: whose[name].iloc[fast] for name in differs}}
-            found.append(named | finding)
+            finding["evidence"]["other"] = {name: whose[name].iloc[fast] for name in differs}
+            found.append({**cast("CurveIdentity", named), **finding})
     return found
 
 
@@ -151,7 +152,7 @@ def _groups(whose: pd.DataFrame, names: list[str]) -> Iterator[list[int]]:
     yield from groups.values()
 
 
-def _slower_stretches(kind: str, slow: _Points, fast: _Points) -> Iterator[Finding]:
+def _slower_stretches(kind: str, slow: _Points, fast: _Points) -> Iterator[Anomaly]:
     """Describe each range of common sizes at which the first curve is slower than the second."""
     scatter = 0.0 if kind == "mode_inversion" else LAUNCH_SCATTER
     size, one, other = np.intersect1d(slow.size, fast.size, assume_unique=True, return_indices=True)

@@ -16,7 +16,7 @@ from switchpoint.detection.divisions import Divisions
 from switchpoint.detection.noise import NOISE_FLOOR, off_the_neighbours, point_noise
 from switchpoint.detection.outliers import Odd, large, outliers
 from switchpoint.detection.segments import PieceTable
-from switchpoint.tables.findings import Finding
+from switchpoint.tables.findings import Anomaly
 from switchpoint.tables.sweeps import Floats
 
 _Part = TypeVar("_Part")
@@ -64,7 +64,7 @@ _RECURS = 0.8
 _ERRORS = 3.0
 
 
-def detect_launches(size: Floats, launches: list[tuple[Floats, Floats]]) -> list[list[Finding]]:
+def detect_launches(size: Floats, launches: list[tuple[Floats, Floats]]) -> list[list[Anomaly]]:
     """Find steps and changes of slope in each of several launches of one curve.
 
     Launches share the places of their boundaries, not their size. A boundary in all of them
@@ -80,7 +80,7 @@ def detect_launches(size: Floats, launches: list[tuple[Floats, Floats]]) -> list
 
     Returns
     -------
-    list of list of Finding
+    list of list of Anomaly
         Of each launch `ANOMALY_COLUMNS`, by size: boundaries and outliers.
     """
     if len(size) < FEWEST_SIZES:
@@ -150,7 +150,7 @@ class _Weighed:
 
     def boundaries(
         self, elsewhere: Floats, others: list[Probable], recurs: npt.NDArray[np.bool_]
-    ) -> tuple[list[Finding], list[Odd]]:
+    ) -> tuple[list[Anomaly], list[Odd]]:
         """Find the boundaries and the odd sizes, with what other launches show before the data."""
         divisions = self.divide(elsewhere)
         return boundaries(

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from switchpoint.detection.cliffs import SMALLEST_CLIFF
 from switchpoint.detection.segments import Piece, PieceTable
-from switchpoint.tables.findings import Finding
+from switchpoint.tables.findings import Anomaly, Evidence
 from switchpoint.tables.sweeps import Floats
 
 #: Smaller changes of a single size are not reported, relative.
@@ -72,7 +71,7 @@ def large(change: Floats, errors: Floats) -> list[Odd]:
     return [Odd(place, float(change[place]), float(errors[place])) for place in places]
 
 
-def outliers(size: Floats, odd: list[Odd], noise: float, *, measured_once: bool) -> list[Finding]:
+def outliers(size: Floats, odd: list[Odd], noise: float, *, measured_once: bool) -> list[Anomaly]:
     """Convert sizes that are off alone to findings.
 
     Parameters
@@ -96,11 +95,11 @@ def outliers(size: Floats, odd: list[Odd], noise: float, *, measured_once: bool)
     ]
 
 
-def _evidence(one: Odd, noise: float, *, measured_once: bool) -> dict[str, Any]:
-    evidence = {"standard_errors": one.errors, "noise": noise}
+def _evidence(one: Odd, noise: float, *, measured_once: bool) -> Evidence:
+    evidence: Evidence = {"standard_errors": one.errors, "noise": noise}
     # Nothing lies before the first size, so no step begins there.
     if measured_once and one.place > 0 and abs(one.change) >= SMALLEST_CLIFF:
-        return evidence | {"caveat": _ONCE}
+        evidence["caveat"] = _ONCE
     return evidence
 
 

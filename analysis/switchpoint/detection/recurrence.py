@@ -10,15 +10,15 @@ import functools
 import math
 from collections.abc import Iterable, Mapping
 from importlib import resources
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 import yaml
 
-from switchpoint.tables.columns import none_for_nulls, values_of
-from switchpoint.tables.findings import BOUNDARIES, Row
+from switchpoint.tables.columns import records, values_of
+from switchpoint.tables.findings import BOUNDARIES, Anomaly
+from switchpoint.tables.identity import CurveIdentity
 from switchpoint.tables.sweeps import Indices
 
 #: Kinds that describe one curve. A noise burst describes a moment, which nobody expects again; what
@@ -42,7 +42,7 @@ _LARGEST_LOG_ODDS = math.log(1e3)
 _SMALLEST_EFFECT, _LARGEST_EFFECT = 0.05, 1.0
 
 
-def add_chances(rows: list[dict[str, Any]], curves: pd.DataFrame) -> None:
+def add_chances(rows: list[Anomaly], curves: pd.DataFrame) -> None:
     """Replace the confidence of what one curve shows by the chance that another run shows it.
 
     Its evidence gets `real`, the confidence before; how many `launches` of its curve show it, of
@@ -58,13 +58,13 @@ def add_chances(rows: list[dict[str, Any]], curves: pd.DataFrame) -> None:
     own = [row for row in rows if row["kind"] in OF_A_CURVE]
     if not own:
         return
-    _count(own, none_for_nulls(curves))
+    _count(own, curves)
     for row in own:
         row["evidence"]["real"] = row["confidence"]
         row["confidence"] = chance(features(row))
 
 
-def comes_again(finding: Row, others: Iterable[Row]) -> bool:
+def comes_again(finding: Anomaly, others: Iterable[Anomaly]) -> bool:
     """Return whether the findings of the same curve in another run contain one like this.
 
     A boundary comes again if the time changes in the same direction between sizes that overlap.
@@ -88,7 +88,7 @@ def lasting(findings: pd.DataFrame) -> pd.Series[bool]:
     return pd.Series(chosen, index=findings.index, dtype=bool)
 
 
-def features(row: Row) -> dict[str, float]:
+def features(row: Anomaly) -> dict[str, float]:
     """Return the features from which the chance of a finding is computed.
 
     Parameters
@@ -143,23 +143,25 @@ def _log_odds_of(number: int, of: int) -> float:
     return math.log((number + 0.5) / (of - number + 0.5))
 
 
-def _sort_of(row: Row) -> tuple[str, bool]:
+def _sort_of(row: Anomaly) -> tuple[str, bool]:
     """Return what two findings of one sort have in common: the kind, and the direction."""
     kind = "boundary" if row["kind"] in BOUNDARIES else row["kind"]
     return kind, row["magnitude"] > 0
 
 
-def _extent(row: Row) -> tuple[int, int]:
+def _extent(row: Anomaly) -> tuple[int, int]:
     """Return after which size a finding begins, and its last size."""
     if row["kind"] in BOUNDARIES:
         return row["last_size_before"], row["size_bytes"]
     return row["size_bytes"] - 1, row["evidence"].get("last_size_bytes", row["size_bytes"])
 
 
-def _count(rows: list[dict[str, Any]], curves: pd.DataFrame) -> None:
+def _count(rows: list[Anomaly], curves: pd.DataFrame) -> None:
     """Count the launches and the siblings that show each finding, and those that could."""
     names = [str(name) for name in curves if name not in ("low", "high")]
-    number = {values_of(row, names): place for place, row in enumerate(curves.to_dict("records"))}
+    number = {
+        values_of(row, names): place for place, row in enumerate(records(curves, CurveIdentity))
+    }
     curve = np.array([number[values_of(row, names)] for row in rows], dtype=np.int64)
     spans = curves[["low", "high"]].to_numpy(dtype=np.int64)
     launch = _groups(curves, [name for name in names if name != "run_id"])
@@ -168,12 +170,12 @@ def _count(rows: list[dict[str, Any]], curves: pd.DataFrame) -> None:
     launches = _shown_and_able(rows, curve, launch, spans)
     of_run = _shown_and_able(rows, curve, np.arange(len(curves)) if run is None else run, spans)
     for row, (shown, able), (in_run, able_in_run) in zip(rows, launches, of_run, strict=True):
-        row["evidence"] |= {"launches": shown, "of_launches": able}
-        row["evidence"] |= {"siblings": in_run - 1, "of_siblings": able_in_run - 1}
+        row["evidence"].update({"launches": shown, "of_launches": able})
+        row["evidence"].update({"siblings": in_run - 1, "of_siblings": able_in_run - 1})
 
 
 def _shown_and_able(
-    rows: list[dict[str, Any]], curve: Indices, group: Indices, spans: npt.NDArray[np.int64]
+    rows: list[Anomaly], curve: Indices, group: Indices, spans: npt.NDArray[np.int64]
 ) -> list[list[int]]:
     """Return of each finding how many curves of its group show it, and how many have sizes there.
 

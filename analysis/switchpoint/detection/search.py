@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterator
 from dataclasses import asdict
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -17,10 +16,11 @@ from switchpoint.detection.guidelines import guideline_violations
 from switchpoint.detection.inversions import inversions
 from switchpoint.detection.launches import detect_launches
 from switchpoint.detection.recurrence import add_chances
-from switchpoint.records.run_facts import conditions
+from switchpoint.records.run_facts import During, conditions
 from switchpoint.tables.columns import identity_columns
 from switchpoint.tables.curves import compare_passes, summarise_passes, summary_of, with_levels
-from switchpoint.tables.findings import ANOMALY_COLUMNS, Finding
+from switchpoint.tables.findings import ANOMALY_COLUMNS, Anomaly, Evidence
+from switchpoint.tables.identity import CurveIdentity
 from switchpoint.tables.measurements import Measurements, sweeps_of
 from switchpoint.tables.sweeps import Floats, Indices, Sweeps
 from switchpoint.tables.visits import States
@@ -101,10 +101,10 @@ def find_in_curves(source: Measurements | pd.DataFrame) -> pd.DataFrame:
 
 def _search_all(
     sweeps: Sweeps, progress: Callable[[], object]
-) -> tuple[list[pd.DataFrame], Indices, list[dict[str, Any]]]:
+) -> tuple[list[pd.DataFrame], Indices, list[Anomaly]]:
     """Return the points of all curves, how to sort them, and what each curve shows."""
     tables: list[pd.DataFrame] = []
-    rows: list[dict[str, Any]] = []
+    rows: list[Anomaly] = []
     sizes: list[Indices] = []
     part = _part_of_curve(sweeps)
     with workers(worthwhile=len(sweeps.curves) >= WORTH_A_POOL) as apply:
@@ -156,7 +156,7 @@ def _divided_evenly(launches: list[int]) -> list[list[int]]:
     return [part.tolist() for part in np.array_split(np.array(launches), groups)]
 
 
-def _search(sweeps: Sweeps) -> tuple[pd.DataFrame, list[dict[str, Any]], Indices]:
+def _search(sweeps: Sweeps) -> tuple[pd.DataFrame, list[Anomaly], Indices]:
     """Summarise some curves and find what each shows, alone or with its launches.
 
     Returned with how many sizes each curve has.
@@ -166,7 +166,7 @@ def _search(sweeps: Sweeps) -> tuple[pd.DataFrame, list[dict[str, Any]], Indices
     identities = sweeps.identities()
     states = passes.visits.states
     rows = [
-        identities[curve] | (_with_states(finding, states[curve]) if curve in states else finding)
+        _of_curve(identities[curve], finding, states.get(curve))
         for curves, size, launches in _families(
             sweeps, with_levels(table, passes), passes.point_curve
         )
@@ -176,15 +176,17 @@ def _search(sweeps: Sweeps) -> tuple[pd.DataFrame, list[dict[str, Any]], Indices
     return table, rows + noise_bursts(sweeps, passes), np.bincount(passes.point_curve)
 
 
-def _with_states(finding: Finding, states: States) -> Finding:
-    """Add to a finding that the visits of its curve have states, and what they leave open."""
-    evidence = {"states": asdict(states), **finding["evidence"]}
+def _of_curve(identity: CurveIdentity, finding: Anomaly, states: States | None) -> Anomaly:
+    """Add to a finding its curve, and the states of its visits with what they leave open."""
+    if states is None:
+        return {**identity, **finding}
+    evidence: Evidence = {"states": asdict(states), **finding["evidence"]}
     if not states.distinguished:
         evidence.setdefault("caveat", _STATES)
-    return {**finding, "evidence": evidence}
+    return {**identity, **finding, "evidence": evidence}
 
 
-def _search_points(points: pd.DataFrame) -> list[dict[str, Any]]:
+def _search_points(points: pd.DataFrame) -> list[Anomaly]:
     """Find what curves show whose samples are not there: boundaries and outliers."""
     names = identity_columns(points)
     table = points.sort_values([*names, "size_bytes"], ignore_index=True)
@@ -195,7 +197,7 @@ def _search_points(points: pd.DataFrame) -> list[dict[str, Any]]:
     sweeps = Sweeps(curves, nothing.astype(int), nothing.astype(int), nothing.astype(int), nothing)
     identities = sweeps.identities()
     return [
-        identities[member] | finding
+        {**identities[member], **finding}
         for members, size, launches in _families(sweeps, table, curve)
         for member, found in zip(members, detect_launches(size, launches), strict=True)
         for finding in found
@@ -231,12 +233,12 @@ def _ranks_of(source: Measurements | pd.DataFrame) -> Callable[[str], int | None
     return lambda run_id: len(source.facts(run_id)[0].get("ranks", [])) or None
 
 
-def _add_conditions(measurements: Measurements, rows: list[dict[str, Any]]) -> None:
+def _add_conditions(measurements: Measurements, rows: list[Anomaly]) -> None:
     """Add to each noise burst what else the machine did during its run."""
-    during: dict[str, dict[str, Any]] = {}
+    during: dict[str, During] = {}
     for row in rows:
         if row["kind"] == "noise_burst":
             run_id = row["run_id"]
             if run_id not in during:
                 during[run_id] = conditions(*measurements.facts(run_id))
-            row["evidence"] |= during[run_id]
+            row["evidence"] = {**row["evidence"], **during[run_id]}

@@ -11,12 +11,11 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from switchpoint.explanation.places import Place, Switch
+from switchpoint.explanation.places import ConsideredCause, Explained, Place, Switch
 from switchpoint.explanation.verdicts import CONFIRMED, REFUTED, SUSPECTED
 from switchpoint.tables.measurements import Measurements
 from switchpoint.tables.mpi_names import OPERATION_NAMES
@@ -75,8 +74,8 @@ class _Beside:
 
 
 def algorithm_change(
-    measurements: Measurements, place: Place, switch: Switch, messages: list[dict[str, Any]]
-) -> dict[str, Any] | None:
+    measurements: Measurements, place: Place, switch: Switch, messages: list[Explained]
+) -> ConsideredCause | None:
     """Decide whether the library changes its algorithm at a switch of a collective.
 
     Parameters
@@ -109,19 +108,21 @@ def algorithm_change(
     cause = _cause(operation, where, besides, jump, len(launches))
     if cause["status"] == REFUTED:
         cause["reason"] += _switch_of_messages(switch, ranks, messages)
-    return cause | {"environment": _variable(str(place.identity["mpi"]), operation)}
+    cause["environment"] = _variable(str(place.identity["mpi"]), operation)
+    return cause
 
 
 def _cause(
     operation: str, where: str, besides: list[_Beside], jump: float, launches: int
-) -> dict[str, Any]:
+) -> ConsideredCause:
     """Return the verdict."""
     before = [beside for beside in besides if _may_be_nothing(beside.before)]
     after = [beside for beside in besides if _may_be_nothing(beside.after)]
     stays = [beside for beside in besides if beside.stays]
-    cause = {
-        "name": f"algorithm of {operation}", "set_by": "the library", "value": None, "law": None,
-        "source": None, "ends_eager": False, "partner": None,
+    cause: ConsideredCause = {
+        "name": f"algorithm of {operation}", "environment": None, "set_by": "the library",
+        "value": None, "status": SUSPECTED, "law": None, "reason": "", "source": None,
+        "ends_eager": False, "partner": None, "holds": 0,
     }  # fmt: skip
     whole = f"the time changes by {_percent(jump)} with the library's choice"
     if stays:
@@ -156,7 +157,7 @@ def _cause(
     return cause | {"status": CONFIRMED, "reason": says}
 
 
-def _switch_of_messages(switch: Switch, ranks: int, messages: list[dict[str, Any]]) -> str:
+def _switch_of_messages(switch: Switch, ranks: int, messages: list[Explained]) -> str:
     """Say at which switch of ping-pong the messages of a collective are, if there is one.
 
     A message is the whole size, a part of it for each of some ranks, or that of several ranks.

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from switchpoint.explanation.catalogue import Segment, Setting, catalogue
 from switchpoint.explanation.stack import Stack, listed_settings, stack_of
 from switchpoint.explanation.transports import THROUGH_KERNEL
+from switchpoint.tables.findings import SettingValue
+
+if TYPE_CHECKING:
+    from switchpoint.records.footer import Footer
 
 #: Layers that have a shared memory of their own, and those that MPI libraries then only use between
 #: nodes.
@@ -23,7 +27,7 @@ _PARTS = {"shared_memory": ("intra", "host"), "network": ("inter", "host"), "unk
 def settings_of(
     mpi: Mapping[str, Any],
     path: str,
-    footer: Mapping[str, Any] | None = None,
+    footer: Footer | None = None,
     *,
     counted: bool = False,
 ) -> Iterator[Setting]:
@@ -50,7 +54,7 @@ def settings_of(
 
 
 def segments_of(
-    mpi: Mapping[str, Any], path: str, footer: Mapping[str, Any] | None = None
+    mpi: Mapping[str, Any], path: str, footer: Footer | None = None
 ) -> Iterator[Segment]:
     """What the run's stack puts into whole TCP segments."""
     stack = stack_of(mpi, footer)
@@ -87,7 +91,9 @@ def _layers_on(path: str, stack: Stack) -> frozenset[str]:
     return layers
 
 
-def value_of(entry: Setting, mpi: Mapping[str, Any], path: str = "unknown") -> tuple[str, object]:
+def value_of(
+    entry: Setting, mpi: Mapping[str, Any], path: str = "unknown"
+) -> tuple[str, SettingValue]:
     """Return who set a setting in a run, and its value there.
 
     Returns
@@ -95,7 +101,7 @@ def value_of(entry: Setting, mpi: Mapping[str, Any], path: str = "unknown") -> t
     set_by : str
         `MPI_T`; `UCX` or `libfabric`, if the library listed its settings in the run; `environment`;
         or `default`, if the catalogue knows it.
-    value : object
+    value : int, float, str or None
         A number, a text such as `8K` or `auto`, or None if it is not known. Of a text with a part
         for each path or kind of memory, the part of this path.
     """
@@ -111,11 +117,11 @@ def value_of(entry: Setting, mpi: Mapping[str, Any], path: str = "unknown") -> t
     return "environment", None if value is None else _part(value, path)
 
 
-def _part(value: object, path: str) -> object:
+def _part(value: str, path: str) -> str:
     """Return the part of a value that counts on a path; the value itself if it has no parts.
 
     >>> _part("intra:8K,inter:64K", "network"), _part("host:512K,cuda:4M", "unknown")
     ('64K', '512K')
     """
-    parts = dict(re.findall(r"(\w+):([^,]+)", str(value)))
+    parts = dict(re.findall(r"(\w+):([^,]+)", value))
     return next((parts[name] for name in _PARTS.get(path, ()) if name in parts), value)

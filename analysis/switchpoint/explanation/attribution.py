@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING
 
-from switchpoint.explanation.places import Place, Switch
+from switchpoint.explanation.in_use import InUse
+from switchpoint.explanation.places import ConsideredCause, Place, Switch
 from switchpoint.explanation.suspects import (
     Suspects,
     eager_suspects,
@@ -24,8 +25,12 @@ from switchpoint.explanation.verdicts import (
     judge_setting,
     none_of,
 )
-from switchpoint.tables.measurements import Measurements
+from switchpoint.tables.findings import Suspect
+from switchpoint.tables.measurements import Facts, Measurements
 from switchpoint.tables.units import bytes_of
+
+if TYPE_CHECKING:
+    pass
 
 #: No message is larger.
 _MOST_BYTES = 2**62
@@ -33,7 +38,7 @@ _MOST_BYTES = 2**62
 
 def causes_of(
     measurements: Measurements, runs: Configurations, place: Place, switch: Switch
-) -> tuple[list[dict[str, Any]], tuple[str, str] | None]:
+) -> tuple[list[ConsideredCause], tuple[str, str] | None]:
     """Test every setting that predicts the switch, could end it, or was changed.
 
     Returns
@@ -56,12 +61,14 @@ def causes_of(
     question = Question(switch.last, trials, rivals, refused, repeats, untried)
     _tell(switch, question)
     causes = [
-        suspect | _told(_verdict(question, suspect, runs.of(switch.run_id or "").settings))
+        _considered(suspect, _verdict(question, suspect, runs.of(switch.run_id or "").settings))
         for suspect in [*suspects, *_changed_alone(runs, switch, trials, suspects)]
     ]
     together = [*judge_pairs(question, _changed_in_pairs(trials)), *judge_group(question)]
     for name, verdict in together:
-        causes = [cause | _told(verdict) if cause["name"] == name else cause for cause in causes]
+        causes = [
+            _considered(cause, verdict) if cause["name"] == name else cause for cause in causes
+        ]
     kept = [
         cause for cause in causes
         if cause["status"] != SUSPECTED or cause["reason"]
@@ -70,11 +77,11 @@ def causes_of(
 
 
 def _suspects(
-    facts: tuple[dict[str, Any], dict[str, Any] | None],
+    facts: Facts,
     predicts: Suspects,
     place: Place,
     switch: Switch,
-) -> list[dict[str, Any]]:
+) -> list[Suspect]:
     """Return the suspects of a switch: those that end the eager protocol first, if it ends here.
 
     What cannot be set, such as a segment of the network, comes last.
@@ -118,7 +125,7 @@ def _was_set(base: Configuration, other: Configuration, name: str) -> bool:
     )
 
 
-def _can_act(suspect: dict[str, Any], switch: Switch) -> bool:
+def _can_act(suspect: Suspect, switch: Switch) -> bool:
     """Whether a suspect is a limit that can be raised: not the network's, nor an automatic one."""
     return (
         suspect["environment"] is not None
@@ -127,7 +134,7 @@ def _can_act(suspect: dict[str, Any], switch: Switch) -> bool:
     )
 
 
-def _verdict(question: Question, suspect: dict[str, Any], settings: dict[str, Any]) -> Verdict:
+def _verdict(question: Question, suspect: Suspect, settings: dict[str, InUse]) -> Verdict:
     value = bytes_of(suspect["value"])
     listed = settings.get(suspect["name"])
     automatic = suspect["environment"] is not None and (
@@ -138,15 +145,22 @@ def _verdict(question: Question, suspect: dict[str, Any], settings: dict[str, An
     return judge_setting(question, suspect["name"], value, automatic, suspect["reason"])
 
 
-def _told(verdict: Verdict) -> dict[str, Any]:
+def _considered(suspect: Suspect | ConsideredCause, verdict: Verdict) -> ConsideredCause:
     law = verdict.law
     return {
+        "name": suspect["name"],
+        "environment": suspect["environment"],
+        "set_by": suspect["set_by"],
+        "value": suspect["value"],
+        "source": suspect["source"],
+        "ends_eager": suspect["ends_eager"],
         "status": verdict.status,
         "reason": verdict.reason,
         "partner": verdict.partner,
         "holds": len(verdict.values),
-        "law": law
-        and {
+        "law": None
+        if law is None
+        else {
             "factor": str(law.factor),
             "offset_bytes": law.offset,
             "grain_bytes": law.grain,
@@ -154,14 +168,14 @@ def _told(verdict: Verdict) -> dict[str, Any]:
     }
 
 
-def _priority(cause: dict[str, Any]) -> tuple[int, int]:
+def _priority(cause: ConsideredCause) -> tuple[int, int]:
     """Return the key by which causes are sorted: the best status, then the law that holds most."""
     return RANK[cause["status"]], -cause["holds"]
 
 
 def _changed_alone(
-    runs: Configurations, switch: Switch, trials: list[Trial], suspects: list[dict[str, Any]]
-) -> Iterator[dict[str, Any]]:
+    runs: Configurations, switch: Switch, trials: list[Trial], suspects: list[Suspect]
+) -> Iterator[Suspect]:
     """Yield the settings that were changed one at a time, or two at a time, and no suspects."""
     known = {suspect["name"] for suspect in suspects}
     settings = runs.of(switch.run_id or "").settings
@@ -203,6 +217,6 @@ def _outcome(question: Question, trial: Trial) -> str:
     return "the switch is gone" if trial.gone else "no switch was found"
 
 
-def best_of(causes: list[dict[str, Any]]) -> dict[str, Any] | None:
+def best_of(causes: list[ConsideredCause]) -> ConsideredCause | None:
     """Return the best cause that is not refuted."""
     return next((cause for cause in causes if cause["status"] != REFUTED), None)

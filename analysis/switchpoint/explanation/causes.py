@@ -6,7 +6,7 @@ A suspicion or a guess is never a proof. `switches` has the proofs.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import pandas as pd
@@ -16,7 +16,7 @@ from switchpoint.explanation.origins import Origins, origins_of_run
 from switchpoint.explanation.slower_runs import slower_because
 from switchpoint.explanation.suspects import Suspects, suspects_of_run
 from switchpoint.tables.columns import records, values_of
-from switchpoint.tables.findings import BOUNDARIES, may_jump
+from switchpoint.tables.findings import BOUNDARIES, Anomaly, Finding, Origin, Suspect, may_jump
 from switchpoint.tables.measurements import Measurements
 
 #: Findings from these values on are shown first. A smaller change needs a suspect.
@@ -52,14 +52,14 @@ def detect(
     anomalies = find_anomalies(source, progress)
     if isinstance(source, Measurements):
         return add_causes(anomalies, source)
-    return _with_causes(anomalies, [{"suspects": [], "origin": None} for _ in anomalies.index])
+    return _with_causes(anomalies, [[] for _ in anomalies.index], [None] * len(anomalies))
 
 
 def add_causes(anomalies: pd.DataFrame, measurements: Measurements) -> pd.DataFrame:
     """Add suspects and origins to what was found in these measurements."""
-    rows: list[dict[Any, Any]] = records(anomalies)
+    rows: list[Finding] = []
     runs: dict[str, tuple[Suspects, Origins]] = {}
-    for row in rows:
+    for row in records(anomalies, Anomaly):
         run_id = row["run_id"]
         if run_id not in runs:
             facts = measurements.facts(run_id)
@@ -68,21 +68,28 @@ def add_causes(anomalies: pd.DataFrame, measurements: Measurements) -> pd.DataFr
         if run_id in measurements.disturbances:
             row["evidence"]["other_work"] = measurements.disturbances[run_id]
         boundary = row["kind"] in BOUNDARIES
-        row["suspects"] = suspects(row["last_size_before"], row["size_bytes"]) if boundary else []
-        row["origin"] = origin(row) if may_jump(row) else None
+        found: Finding = {
+            **row,
+            "suspects": suspects(row["last_size_before"], row["size_bytes"]) if boundary else [],
+            "origin": origin(row) if may_jump(row) else None,
+        }
         if row["kind"] == "placement_inversion":
             other = measurements.facts(row["evidence"]["other"]["run_id"])
-            row["origin"] = slower_because(measurements.facts(run_id), other)
+            found["origin"] = slower_because(measurements.facts(run_id), other)
+        rows.append(found)
     _count_siblings(measurements, rows)
-    return _with_causes(anomalies, rows)
+    return _with_causes(
+        anomalies, [row["suspects"] for row in rows], [row["origin"] for row in rows]
+    )
 
 
-def _with_causes(anomalies: pd.DataFrame, rows: list[dict[Any, Any]]) -> pd.DataFrame:
-    columns = {
-        name: pd.Series([row[name] for row in rows], index=anomalies.index, dtype=object)
-        for name in ("suspects", "origin")
-    }
-    return anomalies.assign(**columns)
+def _with_causes(
+    anomalies: pd.DataFrame, suspects: list[list[Suspect]], origins: Sequence[Origin | None]
+) -> pd.DataFrame:
+    return anomalies.assign(
+        suspects=pd.Series(suspects, index=anomalies.index, dtype=object),
+        origin=pd.Series([*origins], index=anomalies.index, dtype=object),
+    )
 
 
 def prominent(findings: pd.DataFrame) -> pd.Series[bool]:
@@ -104,7 +111,7 @@ def matters(findings: pd.DataFrame) -> pd.Series[bool]:
 _OF_ITS_MODE = {"cache"}
 
 
-def _count_siblings(measurements: Measurements, rows: list[dict[Any, Any]]) -> None:
+def _count_siblings(measurements: Measurements, rows: list[Finding]) -> None:
     """Add to each guessed origin in how many sibling curves a step recurs; drop it if in few.
 
     Siblings are curves of the same site, MPI, kernel and placement: other modes, launches,
@@ -127,7 +134,8 @@ def _count_siblings(measurements: Measurements, rows: list[dict[Any, Any]]) -> N
     )
     of_family: dict[Any, pd.DataFrame] = dict(iter(steps.groupby("family", sort=False)))
     for row in guessed:
-        if row["origin"]["guess"] in _OF_ITS_MODE:
+        origin = row["origin"]
+        if origin is None or origin["guess"] in _OF_ITS_MODE:
             continue
         key = values_of(row, alike)
         others = family[key] - 1
@@ -138,8 +146,8 @@ def _count_siblings(measurements: Measurements, rows: list[dict[Any, Any]]) -> N
         if others >= _ENOUGH_SIBLINGS and len(recurs) < others / 2:
             row["origin"] = None
         elif others:
-            row["origin"]["evidence"].append(f"recurs in {len(recurs)} of {others} sibling curves")
+            origin["evidence"].append(f"recurs in {len(recurs)} of {others} sibling curves")
 
 
-def _bracket(row: dict[Any, Any]) -> tuple[int, int]:
+def _bracket(row: Finding) -> tuple[int, int]:
     return row["last_size_before"], row["size_bytes"]

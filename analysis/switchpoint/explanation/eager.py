@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, TypedDict
 
 import pandas as pd
 
@@ -11,12 +12,29 @@ from switchpoint.explanation.places import CURVE
 from switchpoint.explanation.suspects import governing
 from switchpoint.explanation.trials import Configurations, changes
 from switchpoint.explanation.verdicts import GOVERNED, RANK, REFUTED, SUSPECTED
-from switchpoint.explanation.zooms import PLACE, searches, was_eager
+from switchpoint.explanation.zooms import PLACE, SearchRow, searches, sides_of, was_eager
 from switchpoint.tables.columns import records, values_of
+from switchpoint.tables.findings import SettingValue, Suspect
+from switchpoint.tables.identity import CurveIdentity
 from switchpoint.tables.measurements import Measurements
 
-#: Columns that describe where MPI_Send stayed eager, after those of its curve.
-EAGER_COLUMNS = ["up_to_bytes", "cause", "value", "status", "reason", "run_id"]
+
+class Eager(TypedDict):
+    """Up to which size MPI_Send stayed eager in a run, and why; see `stayed_eager`."""
+
+    up_to_bytes: int
+    cause: str | None
+    value: SettingValue
+    status: str
+    reason: str
+
+
+class StayedEager(Eager, CurveIdentity):
+    """The same with the curve that it is of."""
+
+
+#: Columns that describe where MPI_Send stayed eager, after those of its curve without the run.
+EAGER_COLUMNS = [*Eager.__annotations__, "run_id"]
 
 
 def stayed_eager(measurements: Measurements) -> pd.DataFrame:
@@ -36,7 +54,7 @@ def stayed_eager(measurements: Measurements) -> pd.DataFrame:
         all of this; `run_id`.
     """
     runs = Configurations(measurements)
-    found = records(searches(measurements))
+    found = records(searches(measurements), SearchRow)
     probes = [search for search in found if search["method"] == "late_receiver"]
     rows = []
     for search in probes:
@@ -45,17 +63,17 @@ def stayed_eager(measurements: Measurements) -> pd.DataFrame:
         others = [other for other in probes if values_of(other, PLACE) == values_of(search, PLACE)]
         governors = governing(*measurements.facts(search["run_id"]))
         causes = [_limit_given(runs, search, suspect, others) for suspect in governors]
-        best = min(causes, key=lambda cause: RANK[cause["status"]], default=None)
+        best = min(causes, key=lambda cause: RANK[cause.status], default=None)
         says = [f"MPI_Send stayed eager up to {search['high_bytes']:,} B"]
         if best is not None:
-            says.append(best["reason"])
+            says.append(best.reason)
         rows.append(
-            {name: search[name] for name in CURVE}
+            dict(zip(CURVE, values_of(search, CURVE), strict=True))
             | {
                 "up_to_bytes": search["high_bytes"],
-                "cause": None if best is None else best["name"],
-                "value": None if best is None else best["value"],
-                "status": "unknown" if best is None else best["status"],
+                "cause": None if best is None else best.setting,
+                "value": None if best is None else best.value,
+                "status": "unknown" if best is None else best.status,
                 "reason": "; ".join(says),
                 "run_id": search["run_id"],
             }
@@ -63,27 +81,37 @@ def stayed_eager(measurements: Measurements) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=[*CURVE, *EAGER_COLUMNS], dtype=object)
 
 
+@dataclass(frozen=True)
+class _Limit:
+    """A setting that may govern the limit, with its value in the run, and the verdict on it."""
+
+    setting: str
+    value: SettingValue
+    status: str
+    reason: str
+
+
 def _limit_given(
     runs: Configurations,
-    base: dict[str, Any],
-    suspect: dict[str, Any],
-    others: list[dict[str, Any]],
-) -> dict[str, Any]:
+    base: SearchRow,
+    suspect: Suspect,
+    others: list[SearchRow],
+) -> _Limit:
     """Return whether MPI_Send waited above the limit that a setting gave to it."""
     name = suspect["name"]
     for search, value in _given(runs, base, name, others):
         if search["verdict"] == "exact":
-            says = f"set to {value}, it waits from {int(search['first_size_bytes']):,} B on"
-            return suspect | {"status": GOVERNED, "reason": f"{suspect['reason']}; {says}"}
+            says = f"set to {value}, it waits from {sides_of(search)[1]:,} B on"
+            return _Limit(name, suspect["value"], GOVERNED, f"{suspect['reason']}; {says}")
         if was_eager(search):
             says = f"{name} set to {value}: it still stayed eager"
-            return suspect | {"status": REFUTED, "reason": says}
-    return suspect | {"status": SUSPECTED}
+            return _Limit(name, suspect["value"], REFUTED, says)
+    return _Limit(name, suspect["value"], SUSPECTED, suspect["reason"])
 
 
 def _given(
-    runs: Configurations, base: dict[str, Any], name: str, others: list[dict[str, Any]]
-) -> Iterator[tuple[dict[str, Any], Any]]:
+    runs: Configurations, base: SearchRow, name: str, others: list[SearchRow]
+) -> Iterator[tuple[SearchRow, Any]]:
     """Yield the probes of runs in which only this setting differs, with its value."""
     for search in others:
         changed = changes(runs.of(base["run_id"]), runs.of(search["run_id"]))

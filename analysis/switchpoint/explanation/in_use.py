@@ -9,12 +9,15 @@ import functools
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from switchpoint.explanation.stack import listed_settings
 from switchpoint.records.mpi_environment import mpi_settings
 from switchpoint.tables.mpi_names import mpi_name
 from switchpoint.tables.units import bytes_of
+
+if TYPE_CHECKING:
+    from switchpoint.records.header import Header, Mpi, Stack
 
 #: Values that leave the choice to the library, besides negative numbers.
 _AUTOMATIC = frozenset(["auto", "unset", "", "inf", "try"])
@@ -77,7 +80,7 @@ class InUse:
         return word in _AUTOMATIC or re.fullmatch(r"-\d+(\.\d+)?", word) is not None
 
 
-def settings_in_use(header: dict[str, Any]) -> dict[str, InUse]:
+def settings_in_use(header: Header) -> dict[str, InUse]:
     """List the settings of a run by name. An empty header (other formats) gives none."""
     in_use: dict[str, InUse] = {}
     mpi = header.get("mpi", {})
@@ -86,22 +89,21 @@ def settings_in_use(header: dict[str, Any]) -> dict[str, InUse]:
     return in_use
 
 
-def canonical(environment: str, mpi: dict[str, Any]) -> str:
+def canonical(environment: str, mpi: Mpi) -> str:
     """Return the name under which an environment variable's setting is listed."""
     name = environment.removeprefix("OMPI_MCA_")
     return name if name in mpi.get("cvars", {}) else environment
 
 
-def _listed(mpi: dict[str, Any]) -> Iterator[InUse]:
+def _listed(mpi: Mpi) -> Iterator[InUse]:
     library = mpi_name(mpi.get("library", ""))
     environment = mpi_settings(mpi.get("environment", {}))
     for name, value in mpi.get("cvars", {}).items():
         if variable := environment_of(library, name):
             yield InUse(name, variable, value, "MPI_T", _may_be_bytes(name, value))
-    sizes = {
-        name for layer in (mpi.get("stack") or {}).values() if layer and "sizes" in layer
-        for name in layer["sizes"]
-    }  # fmt: skip
+    stack: Stack = mpi.get("stack") or {}
+    layers = (stack.get("ucx"), stack.get("libfabric"))
+    sizes = {name for layer in layers if layer for name in layer.get("sizes", [])}
     for source, listed in listed_settings(mpi).items():
         for name, value in listed.items():
             known = environment.get(name) if value is None else value

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pandas as pd
 
 from switchpoint.explanation.origins import words_of
-from switchpoint.explanation.places import curve_columns
+from switchpoint.explanation.places import Explained, curve_columns
 from switchpoint.tables.columns import NOTES, records, rows_by, values_of
+from switchpoint.tables.findings import Finding
 from switchpoint.tables.naming import other_curve
 
 
@@ -22,9 +21,9 @@ def note(findings: pd.DataFrame, switches: pd.DataFrame) -> pd.DataFrame:
     """
     pinned = switches[switches["exact"]]
     curve = curve_columns(findings)
-    by_curve = rows_by(records(pinned), curve)
+    by_curve = rows_by(records(pinned, Explained), curve)
     notes = []
-    for row in records(findings):
+    for row in records(findings, Finding):
         inside = [
             f"to the byte: {switch['last_size_bytes']:,} to {switch['first_size_bytes']:,}"
             f" ({switch['kind'].replace('_', ' ')}); {switch['status']}: {switch['reason']}"
@@ -35,7 +34,7 @@ def note(findings: pd.DataFrame, switches: pd.DataFrame) -> pd.DataFrame:
     return findings.assign(**{NOTES: pd.Series(notes, index=findings.index, dtype=object)})
 
 
-def _guesses(finding: dict[str, Any]) -> list[str]:
+def _guesses(finding: Finding) -> list[str]:
     """Return the suspects or the guess of a finding, or what its curve is slower than."""
     if says := finding["evidence"].get("says"):
         return [says]

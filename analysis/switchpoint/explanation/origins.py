@@ -5,15 +5,21 @@ The catalogue (`catalogue.yaml`) contains what is known of each origin. A guess 
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
 
 from switchpoint.explanation.catalogue import Origin, catalogue
 from switchpoint.records.run_facts import Proof, prove
+from switchpoint.tables.findings import Anomaly
+from switchpoint.tables.findings import Origin as FoundOrigin
 from switchpoint.tables.units import bytes_of, range_text, size_text
 
+if TYPE_CHECKING:
+    from switchpoint.records.footer import Footer
+    from switchpoint.records.header import Header
+
 #: Returns the origin of a finding: `guess`, `means`, `evidence` (sentences), `source`; or None.
-Origins = Callable[[dict[str, Any]], dict[str, Any] | None]
+Origins = Callable[[Anomaly], FoundOrigin | None]
 
 #: What the catalogue can count, by its name in the proof of a run, in singular and plural.
 _WHOLES = {
@@ -22,7 +28,7 @@ _WHOLES = {
 }
 
 
-def origins_of_run(header: dict[str, Any], footer: dict[str, Any] | None) -> Origins:
+def origins_of_run(header: Header, footer: Footer | None) -> Origins:
     """Prepare one run's facts. An empty header (other formats) gives no guess."""
     if not header:
         return lambda finding: None
@@ -32,7 +38,7 @@ def origins_of_run(header: dict[str, Any], footer: dict[str, Any] | None) -> Ori
         None in proof.switches or len(set(proof.switches)) > 1
     )
 
-    def guess(finding: dict[str, Any]) -> dict[str, Any] | None:
+    def guess(finding: Anomaly) -> FoundOrigin | None:
         for entry in catalogue().origins:
             if entry.path not in {None, proof.path}:
                 continue
@@ -53,19 +59,19 @@ def origins_of_run(header: dict[str, Any], footer: dict[str, Any] | None) -> Ori
     return guess
 
 
-def words_of(origin: dict[str, Any]) -> str:
+def words_of(origin: FoundOrigin) -> str:
     """Return a guessed origin and its evidence in words."""
     return f"{origin['guess'].replace('_', ' ')}: {'; '.join(origin['evidence'])}"
 
 
-def _fills_cache(level: int, finding: dict[str, Any], header: dict[str, Any]) -> str | None:
+def _fills_cache(level: int, finding: Anomaly, header: Header) -> str | None:
     """Return the sentence which says that a stream's buffers fill a cache in the bracket, or None.
 
     A stream has a buffer for each message in flight: rank 0 sends from them, and rank 1 receives
     in as many. Streams in both directions have both on each rank. A cache that a machine has once
     holds those of both its ranks.
     """
-    window = header.get("plan", {}).get("windows", {}).get(finding.get("mode"))
+    window = header.get("plan", {}).get("windows", {}).get(finding.get("mode") or "")
     ranks = header["ranks"]
     topology = ranks[0].get("topology")
     if window is None or topology is None or finding["magnitude"] <= 0:
@@ -89,9 +95,9 @@ def _fills_cache(level: int, finding: dict[str, Any], header: dict[str, Any]) ->
 
 def _supports(
     entry: Origin,
-    finding: dict[str, Any],
+    finding: Anomaly,
     proof: Proof,
-    cvars: dict[str, Any],
+    cvars: Mapping[str, Any],
     between_switches: bool,
 ) -> str | None:
     """Return the sentence that supports an origin, or None."""
@@ -113,7 +119,8 @@ def _supports(
                     f" the message's header, which lies in {bracket}"
                 )
     elif entry.bandwidth_drop is not None and between_switches:
-        before, after = (finding["evidence"][side]["per_byte_us"] for side in ("before", "after"))
+        evidence = finding["evidence"]
+        before, after = evidence["before"]["per_byte_us"], evidence["after"]["per_byte_us"]
         if first >= entry.least_size_bytes and after >= entry.bandwidth_drop * before > 0:
             return f"above {bracket} a byte takes {after / before:.1f} times as long"
     return None

@@ -11,7 +11,7 @@ import fcntl
 import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import yaml
 
@@ -31,6 +31,10 @@ from switchpoint.explanation.verdicts import CONFIRMED
 from switchpoint.records.run_facts import prove
 from switchpoint.tables.mpi_names import mpi_family, mpi_name
 from switchpoint.whole_files import write_whole
+
+if TYPE_CHECKING:
+    from switchpoint.records.footer import Footer
+    from switchpoint.records.header import Header
 
 _ABOUT = (
     "# Settings that were learned here. Switchpoint writes this file; it does not keep comments.\n"
@@ -90,7 +94,7 @@ def check_catalogue(file: Path) -> None:
 
 
 def learned(
-    cause: Mapping[str, Any], header: dict[str, Any], footer: dict[str, Any] | None
+    cause: Mapping[str, Any], header: Header, footer: Footer | None
 ) -> dict[str, Any] | None:
     """Return the catalogue's entry for a cause that an experiment confirmed.
 

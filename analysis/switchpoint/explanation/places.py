@@ -4,22 +4,81 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypedDict, cast
 
 import pandas as pd
 
-from switchpoint.explanation.zooms import PLACE
+from switchpoint.explanation.zooms import PLACE, SearchRow, sides_of
 from switchpoint.tables.columns import identity_columns, records, values_of
-from switchpoint.tables.findings import relative_jump
+from switchpoint.tables.findings import Finding, Origin, SettingValue, relative_jump
+from switchpoint.tables.identity import CurveIdentity
 
 #: The curve of a switch. Other columns, such as labels, may also distinguish curves.
 CURVE = [*PLACE, "mode"]
 
+
+class LawOf(TypedDict):
+    """The law of a setting that is confirmed alone, see `laws.Law`."""
+
+    factor: str
+    offset_bytes: int
+    grain_bytes: int
+
+
+class Cause(TypedDict):
+    """A setting that was considered as the cause of a switch, and the verdict on it."""
+
+    name: str
+    environment: str | None
+    set_by: str
+    value: SettingValue
+    status: str
+    law: LawOf | None
+    reason: str
+    source: str | None
+    ends_eager: bool
+
+
+class ConsideredCause(Cause):
+    """The same, with a `partner` that acts together with it; its law `holds` for so many values."""
+
+    partner: str | None
+    holds: int
+
+
+class SwitchEvidence(TypedDict):
+    """A piece of evidence for a switch: which run shows it, by which method, and a sentence."""
+
+    run_id: str
+    method: str
+    says: str
+
+
+class Explanation(TypedDict):
+    """What is known of a switch, see `switches.explain`."""
+
+    kind: str
+    last_size_bytes: int
+    first_size_bytes: int
+    exact: bool
+    magnitude: float | None
+    cause: str | None
+    value: SettingValue
+    status: str
+    reason: str
+    origin: Origin | None
+    causes: list[Cause]
+    evidence: list[SwitchEvidence]
+    launches: int | None
+    of_launches: int | None
+
+
+class Explained(Explanation, CurveIdentity):
+    """A switch with the curve that it is of."""
+
+
 #: Columns that describe each switch, after those of its curve.
-EXPLANATION_COLUMNS = [
-    "kind", "last_size_bytes", "first_size_bytes", "exact", "magnitude",
-    "cause", "value", "status", "reason", "origin", "causes", "evidence", "launches", "of_launches",
-]  # fmt: skip
+EXPLANATION_COLUMNS = [*Explanation.__annotations__]
 
 
 def curve_columns(table: pd.DataFrame) -> list[str]:
@@ -35,10 +94,10 @@ def curve_columns(table: pd.DataFrame) -> list[str]:
 class Place:
     """Everything that is known of one mode at one placement, MPI and site."""
 
-    identity: dict[str, Any]
-    steps: list[dict[str, Any]]
-    searches: list[dict[str, Any]]  # searches of this mode, without intervention
-    moved: list[dict[str, Any]]  # searches of this mode, with an intervention
+    identity: CurveIdentity
+    steps: list[Finding]
+    searches: list[SearchRow]  # searches of this mode, without intervention
+    moved: list[SearchRow]  # searches of this mode, with an intervention
     eager_end: int | None = None  # last size sent eagerly, as the probe found it
 
 
@@ -53,8 +112,8 @@ class Switch:
     probed: bool = False
     magnitude: float | None = None
     run_id: str | None = None  # the run whose settings explain it
-    evidence: list[dict[str, Any]] = field(default_factory=list)
-    steps: list[dict[str, Any]] = field(default_factory=list)  # of the sweeps, around it
+    evidence: list[SwitchEvidence] = field(default_factory=list)
+    steps: list[Finding] = field(default_factory=list)  # of the sweeps, around it
 
     @property
     def launches(self) -> tuple[int | None, int | None]:
@@ -73,24 +132,25 @@ class Switch:
 def places_of(steps: pd.DataFrame, found: pd.DataFrame, curve: list[str]) -> Iterator[Place]:
     """Group steps and searches by their curve, in order."""
     known = steps.reindex(columns=[*steps.columns, *set(curve).difference(steps.columns)])
+    rows = records(found, SearchRow)
     ends = {
         values_of(row, PLACE): row["last_size_bytes"]
-        for row in records(found)
+        for row in rows
         if row["method"] == "late_receiver" and row["verdict"] == "exact"
         and not row["intervention"]
     }  # fmt: skip
     places: dict[tuple[Any, ...], Place] = {}
 
-    def place_of(row: dict[str, Any]) -> Place:
+    def place_of(row: Finding | SearchRow) -> Place:
         key = values_of(row, curve)
         if key not in places:
-            identity = dict(zip(curve, key, strict=True))
+            identity = cast("CurveIdentity", dict(zip(curve, key, strict=True)))
             places[key] = Place(identity, [], [], [], ends.get(values_of(row, PLACE)))
         return places[key]
 
-    for row in records(known):
-        place_of(row).steps.append(row)
-    for row in records(found):
+    for step in records(known, Finding):
+        place_of(step).steps.append(step)
+    for row in rows:
         place = place_of(row)
         (place.moved if row["intervention"] else place.searches).append(row)
     yield from (places[key] for key in sorted(places, key=lambda key: [str(part) for part in key]))
@@ -102,7 +162,7 @@ def switches_of(place: Place) -> list[Switch]:
     for search in place.searches:
         if search["verdict"] not in {"exact", "interval"}:
             continue
-        last, first = int(search["last_size_bytes"]), int(search["first_size_bytes"])
+        last, first = sides_of(search)
         switch = pinned.setdefault(
             (last, first), Switch(last, first, searched=True, run_id=search["run_id"])
         )

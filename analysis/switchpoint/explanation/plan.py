@@ -9,7 +9,13 @@ from dataclasses import dataclass, field
 from switchpoint.errors import InputError
 from switchpoint.explanation.causes import detect
 from switchpoint.explanation.values import Candidate, candidates, chosen_candidates
-from switchpoint.explanation.zooms import bisected, brackets_left_out, brackets_to_search, probed
+from switchpoint.explanation.zooms import (
+    bisected,
+    brackets_left_out,
+    brackets_to_search,
+    probed,
+    sides_of,
+)
 from switchpoint.importing.reading import read
 from switchpoint.tables.sweeps import ZOOM
 
@@ -98,7 +104,7 @@ def plan(
     located = probed(footer) or next(iter(bisected(footer)), None)
     if located is None:
         return Plan([])
-    last = int(located["last_size_bytes"])
+    last = sides_of(located)[0]
     ends_eager = located["method"] == "late_receiver"
     listed = candidates(header, footer, last, ends_eager=ends_eager)
     if setting is not None:

@@ -6,10 +6,15 @@ bench/placement_order.py changes these on the testbed, one at a time, and measur
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 from switchpoint.records.core_use import CoreUse, core_uses
 from switchpoint.records.run_facts import prove
+from switchpoint.tables.findings import Origin
+from switchpoint.tables.measurements import Facts
+
+if TYPE_CHECKING:
+    pass
 
 #: Other work counts from this share of the ranks' cores on, if it is this many times that of the
 #: faster run.
@@ -18,10 +23,8 @@ _TIMES_THE_OTHER = 2.0
 
 _SOURCE = "counters of the cores in both records; bench/placement_order.py changes their causes"
 
-Facts = tuple[dict[str, Any], dict[str, Any] | None]
 
-
-def slower_because(slower: Facts, faster: Facts) -> dict[str, Any] | None:
+def slower_because(slower: Facts, faster: Facts) -> Origin | None:
     """Compare what the cores of two runs did.
 
     Parameters
@@ -60,7 +63,7 @@ def slower_because(slower: Facts, faster: Facts) -> dict[str, Any] | None:
     return None
 
 
-def _guess(name: str, means: str, evidence: list[str]) -> dict[str, Any]:
+def _guess(name: str, means: str, evidence: list[str]) -> Origin:
     return {"guess": name, "means": means, "evidence": evidence, "source": _SOURCE}
 
 

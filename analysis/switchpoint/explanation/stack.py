@@ -10,10 +10,13 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from switchpoint.explanation.transports import libfabric_providers, ucx_transports
 from switchpoint.tables.mpi_names import mpi_family, mpi_name
+
+if TYPE_CHECKING:
+    from switchpoint.records.footer import Footer
 
 #: Transports of a layer; None if they are not known.
 Transports = frozenset[str] | None
@@ -58,7 +61,7 @@ class Stack:
     transports: dict[str, Transports]
 
 
-def stack_of(mpi: Mapping[str, Any], footer: Mapping[str, Any] | None = None) -> Stack:
+def stack_of(mpi: Mapping[str, Any], footer: Footer | None = None) -> Stack:
     """Derive the stack from a run record.
 
     Parameters
@@ -106,7 +109,7 @@ def listed_settings(mpi: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
 class _Recognition:
     """What a record says of its stack, and what follows."""
 
-    def __init__(self, mpi: Mapping[str, Any], footer: Mapping[str, Any] | None) -> None:
+    def __init__(self, mpi: Mapping[str, Any], footer: Footer | None) -> None:
         self.mpi, self.footer = mpi, footer
         self.library = mpi_name(mpi.get("library", ""))
         self.family = mpi_family(self.library)

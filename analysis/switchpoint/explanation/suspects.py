@@ -8,16 +8,21 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING
 
 from switchpoint.explanation.applicable import segments_of, settings_of, value_of
 from switchpoint.explanation.catalogue import Segment, Setting
 from switchpoint.explanation.in_use import InUse, settings_in_use
 from switchpoint.records.run_facts import Proof, prove
+from switchpoint.tables.findings import SettingValue, Suspect
 from switchpoint.tables.mpi_names import mpi_name
 from switchpoint.tables.units import bytes_of
 
-Suspects = Callable[[int, int], list[dict[str, Any]]]
+if TYPE_CHECKING:
+    from switchpoint.records.footer import Footer
+    from switchpoint.records.header import Header, Mpi
+
+Suspects = Callable[[int, int], list[Suspect]]
 
 #: A setting may lie this far above the last eager byte and still be suspected, because its value
 #: includes the message's headers. All headers that were seen have 36 to 80 B. Three times that is
@@ -29,7 +34,7 @@ MOST_HEADER_BYTES = 256
 _UNLISTED = "not in the catalogue"
 
 
-def suspects_of_run(header: dict[str, Any], footer: dict[str, Any] | None) -> Suspects:
+def suspects_of_run(header: Header, footer: Footer | None) -> Suspects:
     """Prepare the settings of one run for matching.
 
     Parameters
@@ -47,7 +52,7 @@ def suspects_of_run(header: dict[str, Any], footer: dict[str, Any] | None) -> Su
         (one sentence), `source`, `ends_eager`; and for settings that can be set, otherwise None:
         `environment` (the variable that sets it) and `most_bytes` (larger values fail).
     """
-    candidates: list[dict[str, Any]] = []
+    candidates: list[Suspect] = []
     if header:
         proof = prove(header, footer)
         mpi = header.get("mpi", {})
@@ -55,18 +60,16 @@ def suspects_of_run(header: dict[str, Any], footer: dict[str, Any] | None) -> Su
             *_settings(mpi, proof, footer), *_segments(mpi, proof, footer), *_protocols(footer),
         ]  # fmt: skip
 
-    def within(last_size_before: int, size_bytes: int) -> list[dict[str, Any]]:
+    def within(last_size_before: int, size_bytes: int) -> list[Suspect]:
         return [
             suspect for suspect in candidates
-            if last_size_before <= suspect["last_size"] < size_bytes
+            if (last := suspect["last_size"]) is not None and last_size_before <= last < size_bytes
         ]  # fmt: skip
 
     return within
 
 
-def eager_suspects(
-    header: dict[str, Any], footer: dict[str, Any] | None, last_eager: int
-) -> list[dict[str, Any]]:
+def eager_suspects(header: Header, footer: Footer | None, last_eager: int) -> list[Suspect]:
     """Return settings that may end the eager protocol after a size that is known to the byte.
 
     Parameters
@@ -104,7 +107,7 @@ def eager_suspects(
     return [*known, *(one for one in _unlisted(header, last_eager) if one["name"] not in names)]
 
 
-def governing(header: dict[str, Any], footer: dict[str, Any] | None) -> list[dict[str, Any]]:
+def governing(header: Header, footer: Footer | None) -> list[Suspect]:
     """Return settings that end the eager protocol and whose value the library chose.
 
     Parameters
@@ -124,23 +127,18 @@ def governing(header: dict[str, Any], footer: dict[str, Any] | None) -> list[dic
         word = "unset" if value is None else value
         if entry.ends_eager and word in entry.automatic:
             said = "is not set" if value is None else f"= {value}"
-            settings.append(
-                _suspect(entry, word, set_by, None)
-                | {
-                    "reason": f"{entry.variable} {said}: the library chooses the size itself"
-                    f"{_not_seen(entry)}"
-                }
-            )
+            reason = f"{entry.variable} {said}: the library chooses the size itself"
+            settings.append(_suspect(entry, word, set_by, None, f"{reason}{_not_seen(entry)}"))
     return settings
 
 
-def series_of(mpi: dict[str, Any]) -> str:
+def series_of(mpi: Mpi) -> str:
     """Return the series of an MPI library's version, such as `5.0` for Open MPI 5.0.7."""
     match = re.search(r"(\d+\.\d+)", mpi_name(mpi.get("library", "")))
     return match[1] if match else ""
 
 
-def _offset(entry: Setting, mpi: dict[str, Any]) -> tuple[int, str]:
+def _offset(entry: Setting, mpi: Mpi) -> tuple[int, str]:
     """Return the bytes from a setting's value to the last size before it acts; also in words."""
     if entry.last_size_offset is not None:
         return entry.last_size_offset, entry.offset_is
@@ -152,7 +150,9 @@ def _offset(entry: Setting, mpi: dict[str, Any]) -> tuple[int, str]:
     return -headers[newest], f"less {headers[newest]} B header, as in {newest}"
 
 
-def _suspect(entry: Setting, value: object, set_by: str, last: int | None) -> dict[str, Any]:
+def _suspect(
+    entry: Setting, value: SettingValue, set_by: str, last: int | None, reason: str
+) -> Suspect:
     return {
         "name": entry.variable,
         "value": value,
@@ -164,21 +164,20 @@ def _suspect(entry: Setting, value: object, set_by: str, last: int | None) -> di
         "ends_eager": entry.ends_eager,
         "environment": entry.environment,
         "most_bytes": entry.most_bytes,
+        "reason": reason,
     }
 
 
-def _roomy_suspect(
-    entry: Setting, mpi: dict[str, Any], set_by: str, value: int, last: int
-) -> dict[str, Any]:
+def _roomy_suspect(entry: Setting, mpi: Mpi, set_by: str, value: int, last: int) -> Suspect:
     """Return a suspect whose value less an unknown header is the last eager size."""
-    room = value - last
-    return _suspect(entry, value, set_by, last) | {
-        "reason": f"{entry.variable} = {value} lies {room} B above the last eager byte {last}:"
-        f" room for a header{_not_seen(entry)}",
-    }
+    reason = (
+        f"{entry.variable} = {value} lies {value - last} B above the last eager byte {last}:"
+        f" room for a header{_not_seen(entry)}"
+    )
+    return _suspect(entry, value, set_by, last, reason)
 
 
-def _unlisted(header: dict[str, Any], last: int) -> Iterator[dict[str, Any]]:
+def _unlisted(header: Header, last: int) -> Iterator[Suspect]:
     """Return settings that are not in the catalogue and leave room for a header after a size.
 
     Settings that are named after the eager protocol come first.
@@ -195,7 +194,7 @@ def _unlisted(header: dict[str, Any], last: int) -> Iterator[dict[str, Any]]:
         yield _roomy_suspect(entry, mpi, setting.source, setting.number or 0, last)
 
 
-def unlisted_suspect(base: InUse | None, changed: InUse) -> dict[str, Any]:
+def unlisted_suspect(base: InUse | None, changed: InUse) -> Suspect:
     """Return a setting of which nothing is known but that it was changed, like a suspect.
 
     Parameters
@@ -205,7 +204,7 @@ def unlisted_suspect(base: InUse | None, changed: InUse) -> dict[str, Any]:
     """
     value = base.value if base else "unset"
     source = base.source if base else changed.source
-    return _suspect(_entry_of(changed), value, source, None) | {"reason": ""}
+    return _suspect(_entry_of(changed), value, source, None, "")
 
 
 def _entry_of(setting: InUse) -> Setting:
@@ -220,7 +219,7 @@ def _entry_of(setting: InUse) -> Setting:
     )
 
 
-def _of_run(mpi: dict[str, Any], proof: Proof, footer: dict[str, Any] | None) -> Iterator[Setting]:
+def _of_run(mpi: Mpi, proof: Proof, footer: Footer | None) -> Iterator[Setting]:
     """Return the entries of the catalogue that count for a run."""
     return settings_of(mpi, proof.path, footer, counted=proof.interface is not None)
 
@@ -230,9 +229,7 @@ def _not_seen(entry: Setting) -> str:
     return "" if entry.verified or entry.governs == _UNLISTED else "; not seen here"
 
 
-def _settings(
-    mpi: dict[str, Any], proof: Proof, footer: dict[str, Any] | None
-) -> Iterator[dict[str, Any]]:
+def _settings(mpi: Mpi, proof: Proof, footer: Footer | None) -> Iterator[Suspect]:
     """Return what the run's settings predict, if they have values in bytes."""
     for entry in _of_run(mpi, proof, footer):
         set_by, value = value_of(entry, mpi, proof.path)
@@ -246,14 +243,11 @@ def _settings(
             if entry.ends_eager
             else f"last size {last}, first size after it {last + 1}"
         )
-        yield _suspect(entry, value, set_by, last) | {
-            "reason": f"{entry.variable} = {value} {offset_is}: {sides}{_not_seen(entry)}"
-        }
+        reason = f"{entry.variable} = {value} {offset_is}: {sides}{_not_seen(entry)}"
+        yield _suspect(entry, value, set_by, last, reason)
 
 
-def _segments(
-    mpi: dict[str, Any], proof: Proof, footer: dict[str, Any] | None
-) -> Iterator[dict[str, Any]]:
+def _segments(mpi: Mpi, proof: Proof, footer: Footer | None) -> Iterator[Suspect]:
     """Return sizes that fill whole TCP segments on the run's proved path, as suspects."""
     if segment := proof.tcp_segment:
         for entry in segments_of(mpi, proof.path, footer):
@@ -261,17 +255,16 @@ def _segments(
                 yield _segment_suspect(entry, proof, segment, count)
 
 
-def _protocols(footer: dict[str, Any] | None) -> Iterator[dict[str, Any]]:
+def _protocols(footer: Footer | None) -> Iterator[Suspect]:
     """Return the sizes at which UCX says that it changes its protocol, as suspects."""
-    ranks = (footer or {}).get("ranks") or [{}]
-    for endpoint in ranks[0].get("ucx_endpoints") or []:
+    for endpoint in (footer["ranks"][0].get("ucx_endpoints") or []) if footer else []:
         for before, after in pairwise(endpoint["tag_send"]):
             last = before["last_bytes"]
             if last is not None and last + 1 == after["first_bytes"]:
                 yield _protocol_suspect(before["protocol"], after["protocol"], last)
 
 
-def _protocol_suspect(before: str, after: str, last: int) -> dict[str, Any]:
+def _protocol_suspect(before: str, after: str, last: int) -> Suspect:
     return {
         "name": f"UCX's change from '{before}' to '{after}'",
         "value": None,
@@ -287,7 +280,7 @@ def _protocol_suspect(before: str, after: str, last: int) -> dict[str, Any]:
     }
 
 
-def _segment_suspect(entry: Segment, proof: Proof, segment: int, count: int) -> dict[str, Any]:
+def _segment_suspect(entry: Segment, proof: Proof, segment: int, count: int) -> Suspect:
     last = count * segment - entry.message_header
     segments = "a TCP segment" if count == 1 else f"{count} TCP segments"
     holds = "holds" if count == 1 else "hold"

@@ -17,6 +17,9 @@ from switchpoint.explanation.causes import PROMINENT_MAGNITUDE, detect
 from switchpoint.explanation.origins import origins_of_run, words_of
 from switchpoint.explanation.places import (
     EXPLANATION_COLUMNS,
+    Cause,
+    ConsideredCause,
+    Explained,
     Place,
     Switch,
     curve_columns,
@@ -26,14 +29,9 @@ from switchpoint.explanation.places import (
 from switchpoint.explanation.trials import Configurations
 from switchpoint.explanation.verdicts import CONFIRMED, RANK
 from switchpoint.explanation.zooms import TIMED_KERNEL, searches
-from switchpoint.tables.columns import values_of
-from switchpoint.tables.findings import may_jump
+from switchpoint.tables.columns import records, values_of
+from switchpoint.tables.findings import Finding, Origin, may_jump
 from switchpoint.tables.measurements import Measurements
-
-#: What is said of each setting that was considered.
-_CAUSE = (
-    "name", "environment", "set_by", "value", "status", "law", "reason", "source", "ends_eager",
-)  # fmt: skip
 
 
 def explain(
@@ -86,13 +84,13 @@ def explain(
             if only a zoom shows it.
     """
     steps = detect(measurements, progress) if findings is None else findings
-    steps = steps.loc[[may_jump(row) for row in steps.to_dict("records")]]
+    steps = steps.loc[[may_jump(row) for row in records(steps, Finding)]]
     zooms = searches(measurements)
     curve = curve_columns(steps)
     places = [*places_of(steps, zooms, curve)]
     runs = Configurations(measurements)
-    found: dict[int, list[dict[str, Any]]] = {}
-    messages: dict[tuple[Any, ...], list[dict[str, Any]]] = defaultdict(list)
+    found: dict[int, list[Explained]] = {}
+    messages: dict[tuple[Any, ...], list[Explained]] = defaultdict(list)
     # Ping-pong first: a collective's messages may have its switches.
     order = sorted(enumerate(places), key=lambda each: each[1].identity["kernel"] != TIMED_KERNEL)
     for number, place in order:
@@ -119,8 +117,8 @@ def notable(switches: pd.DataFrame) -> pd.Series[bool]:
 
 
 def _explain_place(
-    measurements: Measurements, runs: Configurations, place: Place, messages: list[dict[str, Any]]
-) -> Iterator[dict[str, Any]]:
+    measurements: Measurements, runs: Configurations, place: Place, messages: list[Explained]
+) -> Iterator[Explained]:
     for switch in switches_of(place):
         causes, none = causes_of(measurements, runs, place, switch)
         if change := algorithm_change(measurements, place, switch, messages):
@@ -130,7 +128,8 @@ def _explain_place(
         origin = _origin(measurements, switch)
         launches, of_launches = switch.launches
         proved = best is not None and best["status"] == CONFIRMED and best["ends_eager"]
-        yield place.identity | {
+        yield {
+            **place.identity,
             "kind": "protocol_switch" if switch.probed or proved else "step",
             "last_size_bytes": switch.last,
             "first_size_bytes": switch.first,
@@ -141,50 +140,64 @@ def _explain_place(
             "status": _status(best, causes, none),
             "reason": _reason(best, causes, none, None if best else origin),
             "origin": None if switch.probed or proved else origin,
-            "causes": [{name: cause[name] for name in _CAUSE} for cause in causes],
+            "causes": [_cause(cause) for cause in causes],
             "evidence": switch.evidence,
             "launches": launches,
             "of_launches": of_launches,
         }
 
 
-def name_of(cause: dict[str, Any]) -> str:
+def _cause(cause: ConsideredCause) -> Cause:
+    return {
+        "name": cause["name"],
+        "environment": cause["environment"],
+        "set_by": cause["set_by"],
+        "value": cause["value"],
+        "status": cause["status"],
+        "law": cause["law"],
+        "reason": cause["reason"],
+        "source": cause["source"],
+        "ends_eager": cause["ends_eager"],
+    }
+
+
+def name_of(cause: ConsideredCause) -> str:
     """Return the name of a cause: a setting, or two that act together."""
-    return f"{cause['name']} with {cause['partner']}" if cause["partner"] else str(cause["name"])
+    return f"{cause['name']} with {cause['partner']}" if cause["partner"] else cause["name"]
 
 
 def _status(
-    best: dict[str, Any] | None, causes: list[dict[str, Any]], none: tuple[str, str] | None
+    best: ConsideredCause | None, causes: list[ConsideredCause], none: tuple[str, str] | None
 ) -> str:
     if best is not None:
-        return str(best["status"])
+        return best["status"]
     if none is not None:
         return none[0]
-    return str(causes[0]["status"]) if causes else "unknown"
+    return causes[0]["status"] if causes else "unknown"
 
 
 def _reason(
-    best: dict[str, Any] | None,
-    causes: list[dict[str, Any]],
+    best: ConsideredCause | None,
+    causes: list[ConsideredCause],
     none: tuple[str, str] | None,
-    origin: dict[str, Any] | None,
+    origin: Origin | None,
 ) -> str:
     """Return the sentence on the cause; without one, what the origin may be instead."""
     if best is not None:
-        said = str(best["reason"])
+        said = best["reason"]
     else:
         refuted = causes[0]["reason"] if causes else "no known setting predicts it"
         said = none[1] if none else refuted
     return said if origin is None else f"{said}; perhaps {words_of(origin)}"
 
 
-def _origin(measurements: Measurements, switch: Switch) -> dict[str, Any] | None:
+def _origin(measurements: Measurements, switch: Switch) -> Origin | None:
     """Return the guessed origin of a switch's step, if it holds where the switch is."""
     for step in switch.steps:
         if not (origin := step["origin"]):
             continue
         if (step["last_size_before"], step["size_bytes"]) == (switch.last, switch.first):
-            return dict(origin)
+            return origin
         there = step | {"last_size_before": switch.last, "size_bytes": switch.first}
         if origin := origins_of_run(*measurements.facts(step["run_id"]))(there):
             return origin

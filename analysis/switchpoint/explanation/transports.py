@@ -62,7 +62,7 @@ def ucx_transports(
     """
     lanes = [
         lane
-        for rank in _dicts((footer or {}).get("ranks"))
+        for rank in _dicts(footer.get("ranks") if footer else None)
         for endpoint in _dicts(rank.get("ucx_endpoints"))
         for lane in endpoint.get("lanes") or []
         if isinstance(lane, str)

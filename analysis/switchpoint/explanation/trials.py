@@ -7,16 +7,21 @@ differs is read from both records. A label only says that somebody changed somet
 from __future__ import annotations
 
 import functools
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING
 
 from switchpoint.explanation.in_use import InUse, canonical, settings_in_use
 from switchpoint.explanation.places import Place, Switch
-from switchpoint.explanation.zooms import was_eager
+from switchpoint.explanation.zooms import SearchRow, sides_of, was_eager
 from switchpoint.records.mpi_environment import mpi_settings
 from switchpoint.records.run_facts import prove
 from switchpoint.tables.columns import rows_by
 from switchpoint.tables.measurements import Measurements
+
+if TYPE_CHECKING:
+    from switchpoint.records.footer import Footer, Search
+    from switchpoint.records.header import Header
 
 #: Label of a trial with the changes before it with which the program did not start: NAME=VALUE,
 #: separated by blanks.
@@ -110,7 +115,7 @@ class Configurations:
         return configuration_of(*self._measurements.facts(run_id))
 
 
-def configuration_of(header: dict[str, Any], footer: dict[str, Any] | None) -> Configuration:
+def configuration_of(header: Header, footer: Footer | None) -> Configuration:
     """Read from a record what trials are compared by. An empty header (other formats) has none."""
     if not header:
         return Configuration({}, {}, "unknown", frozenset(), {})
@@ -127,10 +132,9 @@ def configuration_of(header: dict[str, Any], footer: dict[str, Any] | None) -> C
     )
 
 
-def lanes_of(footer: dict[str, Any] | None) -> frozenset[str]:
+def lanes_of(footer: Footer | None) -> frozenset[str]:
     """Return the UCX transports of rank 0's endpoints, such as `sysv/memory` and `tcp/lo`."""
-    ranks = (footer or {}).get("ranks", [])
-    endpoints = ranks[0].get("ucx_endpoints") or [] if ranks else []
+    endpoints = (footer["ranks"][0].get("ucx_endpoints") or []) if footer else []
     return frozenset(lane for endpoint in endpoints for lane in endpoint["lanes"])
 
 
@@ -204,7 +208,7 @@ def trials_of(runs: Configurations, place: Place, switch: Switch) -> tuple[list[
 
 
 def places_found(
-    searches: list[dict[str, Any]], last: int, probed: bool
+    searches: Sequence[Search | SearchRow], last: int, probed: bool
 ) -> tuple[frozenset[int], bool]:
     """Return the last sizes of a run's switches, and whether a switch is not there any more.
 
@@ -217,7 +221,7 @@ def places_found(
     """
     method = "late_receiver" if probed else "bisection"
     own = [search for search in searches if search["method"] == method]
-    lasts = [int(search["last_size_bytes"]) for search in own if search["verdict"] == "exact"]
+    lasts = [sides_of(search)[0] for search in own if search["verdict"] == "exact"]
     if probed:
         gone = any(was_eager(search) and search["high_bytes"] > last for search in own)
     else:

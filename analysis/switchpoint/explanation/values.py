@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING
 
 from switchpoint.errors import InputError
 from switchpoint.explanation.in_use import InUse, settings_in_use
 from switchpoint.explanation.suspects import eager_suspects, governing, suspects_of_run
 from switchpoint.tables.units import bytes_of
+
+if TYPE_CHECKING:
+    from switchpoint.records.footer import Footer
+    from switchpoint.records.header import Header
 
 #: New values lie this part of the value away, at least `_GRAIN_BYTES`: above and below it, near it,
 #: so that no other limit comes first, and far, so that a law shows.
@@ -80,7 +84,7 @@ class Candidate:
 
 
 def candidates(
-    header: dict[str, Any], footer: dict[str, Any] | None, last: int, *, ends_eager: bool
+    header: Header, footer: Footer | None, last: int, *, ends_eager: bool
 ) -> list[Candidate]:
     """List the settings that may cause a switch, the likeliest first.
 
@@ -122,11 +126,12 @@ def candidates(
     return sorted(by_name.values(), key=lambda one: (not one.near, one.value is not None))
 
 
-def governors(header: dict[str, Any], footer: dict[str, Any] | None) -> list[Candidate]:
+def governors(header: Header, footer: Footer | None) -> list[Candidate]:
     """List the settings that could give a limit to an eager protocol without one."""
     return [
-        Candidate(one["name"], one["environment"], None, near=False, reason=one["reason"])
+        Candidate(one["name"], environment, None, near=False, reason=one["reason"])
         for one in governing(header, footer)
+        if (environment := one["environment"]) is not None
     ]
 
 

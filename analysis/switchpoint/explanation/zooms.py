@@ -7,14 +7,19 @@ serves to explain other zooms.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from switchpoint.tables.findings import may_jump, relative_jump
+from switchpoint.tables.columns import Run, records
+from switchpoint.tables.findings import Finding, may_jump, relative_jump
+from switchpoint.tables.identity import CurveIdentity
 from switchpoint.tables.measurements import Measurements
 from switchpoint.tables.sweeps import ZOOM
+
+if TYPE_CHECKING:
+    from switchpoint.records.footer import Footer, Search
 
 #: Columns that a zoom shares with the sweep of the same curve, without the mode.
 PLACE = ["site", "partition", "mpi", "environ", "kernel", "placement"]
@@ -22,12 +27,26 @@ PLACE = ["site", "partition", "mpi", "environ", "kernel", "placement"]
 #: The kernel whose modes a zoom times.
 TIMED_KERNEL = "pingpong"
 
-#: One row per search: its curve, its intervention (or null), and the record's fields.
-SEARCH_COLUMNS = [
-    *PLACE, "mode", "run_id", "intervention", "method", "low_bytes", "high_bytes", "verdict",
-    "last_size_bytes", "first_size_bytes", "jump", "visits", "compared_turns", "time_us",
-    "involuntary_switches", "reason",
-]  # fmt: skip
+
+class SearchRow(CurveIdentity):
+    """One search: its curve, its intervention (or null), and the record's fields."""
+
+    intervention: str | None
+    method: str
+    low_bytes: int
+    high_bytes: int
+    verdict: str
+    last_size_bytes: int | None
+    first_size_bytes: int | None
+    jump: float | None
+    visits: int | None
+    compared_turns: int | None
+    time_us: float | None
+    involuntary_switches: int | None
+    reason: str
+
+
+SEARCH_COLUMNS = [*SearchRow.__annotations__]
 
 #: Bytes on either side of a predicted or known switch that a search includes.
 BESIDE_BYTES = 8
@@ -49,15 +68,16 @@ def searches(measurements: Measurements) -> pd.DataFrame:
     DataFrame
         `SEARCH_COLUMNS`; sizes in bytes, `jump` relative, `time_us` in microseconds.
     """
-    rows: list[dict[str, Any]] = []
+    rows: list[Mapping[str, object]] = []
     runs = measurements.runs
-    for run in runs[runs["kernel"] == ZOOM].to_dict("records"):
+    for run in records(runs[runs["kernel"] == ZOOM], Run):
         header, footer = measurements.facts(run["run_id"])
-        known = {name: run[name] for name in [*PLACE, "run_id"]}
+        described: Mapping[str, object] = run
+        known = {name: described[name] for name in [*PLACE, "run_id"]}
         searched = header.get("kernel", {}).get("name", ZOOM)  # a record may have no facts
         known["kernel"] = TIMED_KERNEL if searched == ZOOM else searched
         known["intervention"] = header.get("labels", {}).get("intervention")
-        rows += [known | search for search in (footer or {}).get("switches", [])]
+        rows += [{**known, **search} for search in _switches(footer)]
     return pd.DataFrame(rows, columns=SEARCH_COLUMNS)
 
 
@@ -87,7 +107,8 @@ def brackets_to_search(
         for step in of_mode[:_MOST_BRACKETS]:
             chosen[mode, step["last_size_before"], step["size_bytes"]] = None
             for suspect in step["suspects"] if suspects else []:
-                chosen[beside(mode, suspect["last_size"], suspect["first_size"])] = None
+                if (last := suspect["last_size"]) is not None:
+                    chosen[beside(mode, last, last + 1)] = None
     return list(chosen)
 
 
@@ -101,12 +122,12 @@ def brackets_left_out(findings: pd.DataFrame, modes: list[str]) -> list[str]:
     ]
 
 
-def _jumps(findings: pd.DataFrame, modes: list[str]) -> dict[str, list[dict[Any, Any]]]:
+def _jumps(findings: pd.DataFrame, modes: list[str]) -> dict[str, list[Finding]]:
     """Return the findings of each mode at which the time may jump, the most important first.
 
     A step with a suspect is searched however small it is: only a search can find its cause.
     """
-    jumps = [row for row in findings.to_dict("records") if may_jump(row)]
+    jumps = [row for row in records(findings, Finding) if may_jump(row)]
     jumps.sort(key=lambda row: (bool(row["suspects"]), abs(relative_jump(row))), reverse=True)
     return {mode: [row for row in jumps if row["mode"] == mode] for mode in modes}
 
@@ -116,23 +137,23 @@ def beside(mode: str, last: int, first: int) -> tuple[str, int, int]:
     return mode, max(last - BESIDE_BYTES, 0), first + BESIDE_BYTES
 
 
-def bisected(footer: dict[str, Any] | None) -> list[dict[str, Any]]:
+def bisected(footer: Footer | None) -> list[Search]:
     """Return the searches of a zoom that located a step to the byte by timing."""
     return [
-        search for search in (footer or {}).get("switches", [])
+        search for search in _switches(footer)
         if search["method"] == "bisection" and search["verdict"] == "exact"
     ]  # fmt: skip
 
 
-def probed(footer: dict[str, Any] | None) -> dict[str, Any] | None:
+def probed(footer: Footer | None) -> Search | None:
     """Return the late-receiver probe's search in a zoom's footer, if it ended exactly."""
     for search in _probes(footer):
         if search["verdict"] == "exact":
-            return dict(search)
+            return search
     return None
 
 
-def stayed_eager(footer: dict[str, Any] | None) -> int | None:
+def stayed_eager(footer: Footer | None) -> int | None:
     """Return the largest size in bytes that the probe tried, if MPI_Send was always eager."""
     for search in _probes(footer):
         if was_eager(search):
@@ -140,15 +161,27 @@ def stayed_eager(footer: dict[str, Any] | None) -> int | None:
     return None
 
 
-def was_eager(search: dict[str, Any]) -> bool:
+def was_eager(search: Search | SearchRow) -> bool:
     """Return whether a search of the probe found no end of the eager protocol.
 
     It also finds none if MPI_Send waits at the smallest size. The reason of the search differs.
     """
-    return search["verdict"] == "none" and "MPI_Send returns before" in search["reason"]
+    return search["verdict"] == "none" and "MPI_Send returns before" in (search["reason"] or "")
 
 
-def _probes(footer: dict[str, Any] | None) -> Iterator[dict[str, Any]]:
-    for search in (footer or {}).get("switches", []):
+def sides_of(search: Search | SearchRow) -> tuple[int, int]:
+    """Return the sizes in bytes on both sides of the switch that a search located."""
+    last, first = search["last_size_bytes"], search["first_size_bytes"]
+    assert last is not None
+    assert first is not None
+    return int(last), int(first)
+
+
+def _probes(footer: Footer | None) -> Iterator[Search]:
+    for search in _switches(footer):
         if search["method"] == "late_receiver":
             yield search
+
+
+def _switches(footer: Footer | None) -> list[Search]:
+    return footer.get("switches", []) if footer else []

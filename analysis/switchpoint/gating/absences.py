@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from switchpoint.gating.circumstances import measured, nodes_of
+from switchpoint.gating.circumstances import SessionRun, measured, nodes_of
 from switchpoint.gating.current import Current, Draft
 from switchpoint.gating.factors import groups_of
 from switchpoint.gating.words import counted, named, shared_by
+from switchpoint.tables.columns import records
 from switchpoint.tables.sweeps import Indices
 
 #: What curves of one test have in common.
@@ -175,11 +176,11 @@ def _misplaced(current: Current) -> Iterator[Draft]:
     if not current.sessions.current:
         return
     usual: dict[tuple[Any, ...], Counter[str]] = {}
-    for run in current.before.to_dict("records"):
+    for run in records(current.before, SessionRun):
         if placed := _placed(current.facts.get(run["run_id"], {})):
             usual.setdefault(measured(run), Counter())[placed] += 1
     elsewhere: dict[str, list[str]] = {}
-    for run in current.current_runs.to_dict("records"):
+    for run in records(current.current_runs, SessionRun):
         known = usual.get(measured(run), Counter())
         placed = _placed(current.facts.get(run["run_id"], {}))
         if known and run["complete"] and placed not in known:

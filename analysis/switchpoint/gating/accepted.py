@@ -13,8 +13,8 @@ from typing import Any
 import pandas as pd
 
 from switchpoint.errors import InputError
-from switchpoint.gating.kinds import ACCEPTED, CHANGES, CONFIRMED, KINDS
-from switchpoint.gating.stored_findings import decoded, stored_findings
+from switchpoint.gating.kinds import ACCEPTED, CHANGES, CONFIRMED, KINDS, GateFinding
+from switchpoint.gating.stored_findings import StoredFinding, decoded, stored_findings
 from switchpoint.store.ledger import now_utc
 from switchpoint.store.store import Store
 
@@ -72,7 +72,7 @@ class Acceptance:
         """Whether the values since then are what later sessions are compared with."""
         return self.kind in CHANGES and not self.until
 
-    def covers(self, row: Mapping[str, Any]) -> bool:
+    def covers(self, row: GateFinding) -> bool:
         """Whether a finding of the same curves is no more than what was accepted.
 
         What follows an accepted change is compared with it, so it is something new, unless it began
@@ -87,7 +87,7 @@ class Acceptance:
             return False
         return math.isnan(self.effect) or bool(row["effect"] >= self.effect)
 
-    def is_wider(self, row: Mapping[str, Any]) -> bool:
+    def is_wider(self, row: GateFinding) -> bool:
         """Whether a finding is of other curves that share what the accepted ones share.
 
         A change that was accepted may show in some of its curves a session later only.
@@ -97,14 +97,14 @@ class Acceptance:
         inside = self.shared.items() <= {**row["shared"]}.items()
         return inside and row["metric"] == self.metric and self._began_with(row)
 
-    def _began_with(self, row: Mapping[str, Any]) -> bool:
+    def _began_with(self, row: GateFinding) -> bool:
         """Whether a later finding began with the accepted one, in curves that it did not have."""
         curves = frozenset(map(identity_text, row["curves"]))
-        since = row.get("since_low_utc")
-        began = isinstance(since, str) and since <= self.session_utc
+        since = row["since_low_utc"]
+        began = since is not None and since <= self.session_utc
         return began and not curves <= self.curves and self._is_no_larger(row)
 
-    def _is_no_larger(self, row: Mapping[str, Any]) -> bool:
+    def _is_no_larger(self, row: GateFinding) -> bool:
         share = row["effect"] / self.effect
         return math.isnan(share) or bool(0 <= share <= _MOST_OF_EFFECT)
 
@@ -218,7 +218,7 @@ def confirmed(store: Store) -> dict[str, list[str]]:
     return found
 
 
-def matching(acceptances: Iterable[Acceptance], row: Mapping[str, Any]) -> Acceptance | None:
+def matching(acceptances: Iterable[Acceptance], row: GateFinding) -> Acceptance | None:
     """Return the acceptance of a finding, if it was accepted."""
     curves = frozenset(map(identity_text, row["curves"]))
     for one in acceptances:
@@ -263,7 +263,7 @@ def _find(store: Store, finding: str) -> list[dict[Any, Any]]:
     return [rows.iloc[-1].to_dict()]
 
 
-def _acceptance(row: Mapping[str, Any]) -> Acceptance:
+def _acceptance(row: StoredFinding) -> Acceptance:
     return Acceptance(
         row["finding_id"],
         row["kind"],

@@ -12,11 +12,21 @@ from typing import Any
 
 import pandas as pd
 
+from switchpoint.gating.kinds import ChangedFact
 from switchpoint.records.terms import run_terms, variable_terms
-from switchpoint.tables.columns import lasting_labels
+from switchpoint.tables.columns import lasting_labels, records, values_of
+from switchpoint.tables.identity import CurveIdentity
 
 #: Runs with equal columns and lasting labels measured the same.
 _ALIKE = ["site", "partition", "environ", "kernel", "placement"]
+
+
+class SessionRun(CurveIdentity):
+    """A run of a session, without its record."""
+
+    complete: bool
+    labels: str | None
+
 
 #: The fact that tells which hosts a run used.
 _HOSTS = "hosts"
@@ -71,12 +81,12 @@ def differences(
         and now.
     """
     earlier: dict[tuple[Any, ...], list[Mapping[str, str]]] = {}
-    for run in before.to_dict("records"):
+    for run in records(before, SessionRun):
         if run["run_id"] in facts:
             earlier.setdefault(measured(run), []).append(facts[run["run_id"]])
     found = {}
     compared: dict[tuple[int, ...], dict[str, tuple[str, str]]] = {}
-    for run in current.to_dict("records"):
+    for run in records(current, SessionRun):
         now, others = facts.get(run["run_id"]), earlier.get(measured(run))
         if now is not None and others:
             # Runs with the same facts are one object, see `facts_of_runs`.
@@ -87,9 +97,9 @@ def differences(
     return found
 
 
-def measured(run: Mapping[Any, Any]) -> tuple[Any, ...]:
+def measured(run: SessionRun) -> tuple[Any, ...]:
     """Return what a run measured; equal for runs that can be compared."""
-    return (*(run.get(name) for name in _ALIKE), lasting_labels(run.get("labels")))
+    return (*values_of(run, _ALIKE), lasting_labels(run["labels"]))
 
 
 def _changed(
@@ -104,7 +114,7 @@ def _changed(
 
 def ranked(
     changed: Mapping[str, Mapping[str, tuple[str, str]]], affected: set[str]
-) -> list[dict[str, Any]]:
+) -> list[ChangedFact]:
     """Rank the facts that changed: those of affected runs first that the others do not share.
 
     Parameters
@@ -126,7 +136,7 @@ def ranked(
     for run, facts in changed.items():
         counts = inside if run in affected else outside
         counts.update((name, *values) for name, values in facts.items())
-    rows: list[dict[str, Any]] = [
+    rows: list[ChangedFact] = [
         {
             "fact": name,
             "before": before,

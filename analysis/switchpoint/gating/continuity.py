@@ -10,10 +10,10 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import cast
 
 from switchpoint.gating.accepted import identity_text
-from switchpoint.gating.kinds import ACCEPTED, CHANGES
+from switchpoint.gating.kinds import ACCEPTED, CHANGES, GateFinding
 from switchpoint.gating.stored_findings import decoded, stored_findings
 from switchpoint.gating.words import counted, finding_id
 from switchpoint.store.store import Store
@@ -37,19 +37,21 @@ class Reported:
 
     Attributes
     ----------
-    row : dict
-        Of `GATE_COLUMNS`, and `accepted`: whether anybody accepted it.
+    row : GateFinding
+    accepted : bool
+        Whether anybody accepted it.
     curves : frozenset of str
         The identities of its curves; of a single value, what identifies it.
     """
 
-    row: Mapping[str, Any]
+    row: GateFinding
+    accepted: bool
     curves: frozenset[str]
 
     @property
     def started(self) -> str:
         """The start of the session that had it."""
-        return str(self.row["time_utc"])
+        return self.row["time_utc"]
 
 
 def reported(store: Store, before_utc: str) -> list[Reported]:
@@ -60,7 +62,8 @@ def reported(store: Store, before_utc: str) -> list[Reported]:
     table = table.drop_duplicates(["finding_id", "session"], keep="last")
     return [
         Reported(
-            row | {"accepted": row["finding_id"] in accepted},
+            row,
+            row["finding_id"] in accepted,
             _curves(row["curves"], row["shared"]),
         )
         for row in decoded(table.sort_values("time_utc", ascending=False))
@@ -68,8 +71,8 @@ def reported(store: Store, before_utc: str) -> list[Reported]:
 
 
 def continued(
-    rows: Iterable[dict[str, Any]], earlier: Sequence[Reported], starts_utc: Sequence[str]
-) -> list[dict[str, Any]]:
+    rows: Iterable[GateFinding], earlier: Sequence[Reported], starts_utc: Sequence[str]
+) -> list[GateFinding]:
     """Return findings, those that go on with their ID, kind and date, those that recur so named.
 
     Parameters
@@ -90,10 +93,11 @@ def continued(
         fresh = [one.row for one in same if one.started in newest]
         before = next((kept for kept in fresh if kept["finding_id"] not in taken), None)
         if before is not None:
-            taken.add(str(before["finding_id"]))
-            row = row | {name: before.get(name) for name in _KEPT if before.get(name) is not None}
+            taken.add(before["finding_id"])
+            keeps = {name: one for name, one in before.items() if name in _KEPT and one is not None}
+            row = cast("GateFinding", {**row, **keeps})
         elif same:
-            row = row | {"sentence": f"{row['sentence']}; {_as_before(same)}"}
+            row = {**row, "sentence": f"{row['sentence']}; {_as_before(same)}"}
         found.append(row)
     ids: set[str] = set()
     for row in found:
@@ -104,7 +108,7 @@ def continued(
 
 
 def settled(
-    rows: Iterable[Mapping[str, Any]],
+    rows: Iterable[GateFinding],
     earlier: Sequence[Reported],
     starts_utc: Sequence[str],
     after: int,
@@ -116,9 +120,9 @@ def settled(
         if len(starts_utc) < 2 or one.started != starts_utc[-2]:
             continue
         row = one.row
-        since = str(row.get("since_utc") or one.started)
+        since = row["since_utc"] or one.started
         lasted = sum(since <= start < starts_utc[-1] for start in starts_utc)
-        fails = bool(row.get("fails")) and not row["accepted"]
+        fails = row["fails"] and not one.accepted
         if fails and row["finding_id"] not in now and lasted >= after:
             found.append(
                 f"{row['finding_id']} is the new level after {counted(lasted, 'session')}, and"
@@ -131,13 +135,13 @@ def _curves(curves: Sequence[Mapping[str, str]], shared: Mapping[str, str]) -> f
     return frozenset(map(identity_text, curves or [shared]))
 
 
-def _is_same(row: Mapping[str, Any], curves: frozenset[str], one: Reported) -> bool:
+def _is_same(row: GateFinding, curves: frozenset[str], one: Reported) -> bool:
     """Whether an earlier finding has about the same curves, metric and direction."""
     metrics = {row["metric"], one.row["metric"]}
     if len(metrics) > 1 and not metrics <= _TIMES:
         return False
     effects = [
-        -float(which["effect"]) if which["metric"] == "bandwidth" else float(which["effect"])
+        -which["effect"] if which["metric"] == "bandwidth" else which["effect"]
         for which in (row, one.row)
     ]
     if any(map(math.isnan, effects)) or (effects[0] > 0) != (effects[1] > 0):

@@ -6,18 +6,18 @@ import functools
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from switchpoint.gating.accepted import Acceptance, matching
 from switchpoint.gating.circumstances import differences, nodes_of, ranked
-from switchpoint.gating.kinds import ACCEPTED, CHANGES, SUSPECTED
+from switchpoint.gating.kinds import ACCEPTED, CHANGES, SUSPECTED, ChangedFact, GateFinding
 from switchpoint.gating.points import Points, texts_of
 from switchpoint.gating.policy import Policy
 from switchpoint.gating.presence import Absent
 from switchpoint.gating.sessions import Sessions
+from switchpoint.gating.verdict import Power
 from switchpoint.gating.words import finding_id, shared_by
 from switchpoint.tables.sweeps import Indices
 
@@ -59,7 +59,7 @@ class Draft:
     low: float = math.nan
     high: float = math.nan
     since: tuple[str, ...] = ()
-    facts: tuple[dict[str, Any], ...] = ()
+    facts: tuple[ChangedFact, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -91,7 +91,7 @@ class Current:
     acceptances: list[Acceptance]
     absent: Absent = field(default_factory=Absent)
     limits: list[str] = field(default_factory=list)
-    power: list[dict[str, Any]] = field(default_factory=list)
+    power: list[Power] = field(default_factory=list)
 
     @property
     def curves(self) -> pd.DataFrame:
@@ -138,7 +138,7 @@ class Current:
         launches = self.current_launches[self.current_launches["curve"].isin(curves)]
         return set(launches["run_id"])
 
-    def described(self, draft: Draft) -> dict[str, Any]:
+    def described(self, draft: Draft) -> GateFinding:
         """Return a finding as a row of `GATE_COLUMNS`, before anybody's acceptance counts."""
         shared = dict(draft.shared) or shared_by(self.curves, draft.curves)
         facts = list(draft.facts)
@@ -161,10 +161,13 @@ class Current:
             "since_low_utc": draft.since[1] if draft.since else None,
             "since_high_utc": draft.since[2] if draft.since else None,
             "what_changed": facts,
+            "state": SUSPECTED,
+            "reason": None,
+            "fails": False,
             "sentence": draft.sentence,
         }
 
-    def decided(self, row: dict[str, Any], policy: Policy) -> dict[str, Any]:
+    def decided(self, row: GateFinding, policy: Policy) -> GateFinding:
         """Return a finding with its state, and whether it fails.
 
         A switch that moved for the better is an improvement too: a policy must let both fail.
@@ -172,7 +175,8 @@ class Current:
         known = matching(self.acceptances, row)
         better = row["kind"] == "moved_switch" and row["effect"] < 0
         kinds = {row["kind"], "improvement"} if better else {row["kind"]}
-        return row | {
+        return {
+            **row,
             "state": ACCEPTED if known else SUSPECTED,
             "reason": known.words if known else None,
             "fails": known is None and kinds <= policy.fails,

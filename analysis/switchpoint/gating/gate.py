@@ -6,7 +6,6 @@ import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
-from typing import Any
 
 import pandas as pd
 
@@ -17,7 +16,7 @@ from switchpoint.gating.circumstances import facts_of_runs
 from switchpoint.gating.continuity import continued, reported, settled
 from switchpoint.gating.current import Current, Draft
 from switchpoint.gating.kept import kept, kept_findings, kept_verdicts, parameters_of_launches
-from switchpoint.gating.kinds import ABSENCES
+from switchpoint.gating.kinds import ABSENCES, GateFinding
 from switchpoint.gating.points import (
     NO_POINTS,
     POINT_COLUMNS,
@@ -125,7 +124,7 @@ def gate(
 
 def _decided(
     store: Store, current: Current, drafts: list[Draft], starts_utc: list[str], policy: Policy
-) -> list[dict[str, Any]]:
+) -> list[GateFinding]:
     """Return findings as rows, with what earlier gates reported of the same curves."""
     earlier = reported(store, current.sessions.starts_utc[-1])
     rows = continued(map(current.described, drafts), earlier, starts_utc)

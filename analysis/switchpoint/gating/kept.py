@@ -7,9 +7,8 @@ at which the gate judged. The line of the verdict comes last: without it the oth
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator
 from contextlib import suppress
-from typing import Any
 
 import pandas as pd
 from pydantic import BaseModel, Field, Json, ValidationError
@@ -19,13 +18,14 @@ from switchpoint.gating.accepted import identity_text
 from switchpoint.gating.by_curve import ByCurve
 from switchpoint.gating.circumstances import nodes_of
 from switchpoint.gating.current import Current
+from switchpoint.gating.kinds import GateFinding
 from switchpoint.gating.points import texts_of
 from switchpoint.gating.policy import Maintenance
 from switchpoint.gating.stored_findings import NESTED, decoded, stored_findings
 from switchpoint.gating.verdict import Verdict, in_order
 from switchpoint.store.ledger import now_utc
 from switchpoint.store.store import Store
-from switchpoint.tables.columns import none_for_nulls
+from switchpoint.tables.columns import records
 
 
 class _Line(BaseModel):
@@ -108,7 +108,7 @@ def kept_verdicts(store: Store, session: str, sites: Collection[str]) -> list[Ve
     return found
 
 
-def _verdict(line: _Line, rows: list[dict[str, Any]]) -> Verdict:
+def _verdict(line: _Line, rows: list[GateFinding]) -> Verdict:
     return Verdict(
         line.session,
         line.time_utc,
@@ -121,7 +121,7 @@ def _verdict(line: _Line, rows: list[dict[str, Any]]) -> Verdict:
     )
 
 
-def _is_of(row: Mapping[str, Any], sites: Collection[str]) -> bool:
+def _is_of(row: GateFinding, sites: Collection[str]) -> bool:
     """Whether a finding is of some sites only."""
     identities = row["curves"] or [row["shared"]]
     return all(str(one.get("site")) in sites for one in identities)
@@ -131,12 +131,12 @@ def _newest_first(table: pd.DataFrame) -> Iterator[_Line]:
     """Yield the lines that the gate can have written."""
     if "judged_utc" not in table:
         return
-    for row in reversed(none_for_nulls(table.sort_values("judged_utc")).to_dict("records")):
+    for row in reversed(records(table.sort_values("judged_utc"))):
         with suppress(ValidationError):  # any program may add lines
             yield _Line.model_validate(row)
 
 
-def kept_findings(store: Store, session: str, judged_utc: str | None) -> list[dict[str, Any]]:
+def kept_findings(store: Store, session: str, judged_utc: str | None) -> list[GateFinding]:
     """Return the findings of one verdict as rows of `GATE_COLUMNS`, each as it was stored last.
 
     What the gate cannot have written is left out.

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TypedDict
+
 #: What each kind asserts, in the words of the reference page.
 KINDS = {
     "regression": "a metric is worse than in the baseline",
@@ -31,34 +33,52 @@ FAILING = frozenset({*KINDS} - {"improvement", "noisier"})
 #: States of a finding.
 SUSPECTED, CONFIRMED, ACCEPTED = "suspected", "confirmed", "accepted"
 
-#: The columns of the findings, and what each says.
-FIELDS = [
-    (["finding_id"], "the same in every session as long as the finding is the same"),
-    (["session", "time_utc"], "the current session and its start"),
-    (
-        ["kind", "metric"],
-        "a kind; `latency`, `bandwidth`, `time`, `noise`, `switch`, or the name of a single value",
-    ),
-    (["shared", "curves"], "what all its curves have in common; the identity of each"),
-    (["first_size_bytes", "last_size_bytes"], "the sizes that changed"),
-    (
-        ["effect", "low", "high"],
-        "relative change, with its 95 % confidence interval; of launches or sizes that are fewer,"
-        " the largest of a curve",
-    ),
-    (
-        ["since_utc", "since_low_utc", "since_high_utc"],
-        "when the change began, and the first and last session that are possible",
-    ),
-    (
-        ["what_changed"],
-        "facts that differ from the newest unchanged baseline session: `fact`, `before`, `now`,"
-        " `of_changed`, `of_unchanged` (shares of runs)",
-    ),
-    (
-        ["state", "reason", "fails"],
-        "`suspected`, `confirmed` or `accepted`; who accepted it and why; whether it fails",
-    ),
-    (["sentence"], "for people"),
-]
-GATE_COLUMNS = [name for names, _ in FIELDS for name in names]
+
+class ChangedFact(TypedDict, total=False):
+    """A fact that differs between sessions; `of_` are shares of runs, of other findings absent."""
+
+    fact: str
+    before: str
+    now: str
+    of_changed: float
+    of_unchanged: float
+
+
+class GateFinding(TypedDict):
+    """A finding of the gate. Without an effect its numbers are NaN, or null in rows of a table."""
+
+    #: the same in every session as long as the finding is the same
+    finding_id: str
+    #: the current session and its start
+    session: str
+    time_utc: str
+    #: a kind; `latency`, `bandwidth`, `time`, `noise`, `switch`, or the name of a single value
+    kind: str
+    metric: str
+    #: what all its curves have in common; the identity of each
+    shared: dict[str, str]
+    curves: list[dict[str, str]]
+    #: the sizes that changed
+    first_size_bytes: int | None
+    last_size_bytes: int | None
+    #: relative change, with its 95 % confidence interval; of launches or sizes that are fewer, the
+    #: largest of a curve
+    effect: float
+    low: float
+    high: float
+    #: when the change began, and the first and last session that are possible
+    since_utc: str | None
+    since_low_utc: str | None
+    since_high_utc: str | None
+    #: facts that differ from the newest unchanged baseline session: `fact`, `before`, `now`,
+    #: `of_changed`, `of_unchanged` (shares of runs)
+    what_changed: list[ChangedFact]
+    #: `suspected`, `confirmed` or `accepted`; who accepted it and why; whether it fails
+    state: str
+    reason: str | None
+    fails: bool
+    #: for people
+    sentence: str
+
+
+GATE_COLUMNS = [*GateFinding.__annotations__]

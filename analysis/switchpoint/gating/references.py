@@ -7,14 +7,13 @@ import re
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import yaml
 
 from switchpoint.errors import InputError
 from switchpoint.gating.policy import Policy
 from switchpoint.gating.values import direction
 from switchpoint.store.store import Store
-from switchpoint.tables.columns import VALUE_SERIES
+from switchpoint.tables.columns import VALUE_SERIES, Value, records, values_of
 from switchpoint.tables.student import SD_PER_MAD, t975
 
 #: Fewer values of a series justify no threshold.
@@ -79,9 +78,10 @@ def references(
     left_out: list[str] = [*values.attrs["not_taken"]]
     for _, rows in values.groupby(VALUE_SERIES, dropna=False, sort=True):
         newest = rows.sort_values("time_utc").tail(last)
-        row = newest.iloc[-1].to_dict()
+        [row] = records(newest.tail(1), Value)
         name = _name(row)
-        if unknown := [one for one in VALUE_SERIES if pd.isna(row[one]) or not row[one]]:
+        series = zip(VALUE_SERIES, values_of(row, VALUE_SERIES), strict=True)
+        if unknown := [one for one, value in series if not value]:
             left_out.append(
                 f"{name}: ReFrame looks for references by {unknown[0]}, which is not known"
             )
@@ -90,7 +90,7 @@ def references(
             left_out.append(f"{name}: {len(newest)} values, {FEWEST_VALUES} are needed")
             continue
         entry = _entry(newest["value"].to_numpy(dtype=float), row, policy)
-        test, parameters = _parsed(str(row["test"]))
+        test, parameters = _parsed(row["test"])
         index = ["$partition", "$environ", *parameters]
         of_test = found.setdefault(test, {"$index": index})
         if of_test["$index"] != index:
@@ -103,14 +103,14 @@ def references(
     return found, left_out
 
 
-def _name(row: dict[Any, Any]) -> str:
+def _name(row: Value) -> str:
     """Name a series as ReFrame does: the same test with two MPIs has two environments."""
     place = [row["partition"], row["environ"]]
     where = "+".join(word for word in place if isinstance(word, str) and word)
     return f"{row['variable']} of '{row['test']}' on {row['site']}:{where}"
 
 
-def _entry(values: Any, row: dict[Any, Any], policy: Policy) -> list[Any]:
+def _entry(values: Any, row: Value, policy: Policy) -> list[Any]:
     """Return the reference, its thresholds, and the unit of a series."""
     reference = float(np.median(values))
     scatter = SD_PER_MAD * float(np.median(np.abs(values - reference))) / abs(reference or 1.0)

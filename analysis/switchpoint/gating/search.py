@@ -28,6 +28,7 @@ from switchpoint.gating.drift import drifts
 from switchpoint.gating.factors import NODE, Group, first_fit, within_an_octave
 from switchpoint.gating.levels import normal_sessions
 from switchpoint.gating.parameters import BANDWIDTH, LATENCY, Parameters, main_segments, relative
+from switchpoint.gating.verdict import Power
 from switchpoint.tables.sweeps import Floats, Indices
 
 #: Of the curves that may have changed together, at least this share did.
@@ -166,7 +167,7 @@ class Search:
         """Return which of the switches and single sizes count."""
         return self._adjusted()[3] <= self._given.rate
 
-    def power(self, sessions: Sequence[int]) -> Iterator[dict[str, Any]]:
+    def power(self, sessions: Sequence[int]) -> Iterator[Power]:
         """Yield the smallest changes that are found after so many earlier sessions.
 
         Of one curve that scatters as half of them do, and of all curves of a placement. They are

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, TypedDict, cast
 
 import pandas as pd
 
-from switchpoint.gating.kinds import GATE_COLUMNS
+from switchpoint.gating.kinds import GATE_COLUMNS, GateFinding
 from switchpoint.store.store import Store
 from switchpoint.store.wanted import Query
-from switchpoint.tables.columns import none_for_nulls
+from switchpoint.tables.columns import records
 
 #: Columns that are JSON text in the store.
 NESTED = ["shared", "curves", "what_changed"]
@@ -19,8 +19,21 @@ NESTED = ["shared", "curves", "what_changed"]
 #: Texts that each finding of the gate has.
 _TEXTS = ["finding_id", "session", "time_utc", "kind", "state", "sentence"]
 
-#: What findings may have besides `GATE_COLUMNS`.
-_MORE = ["judged_utc", "accepted_by", "accepted_utc", "accepted_until"]
+
+class _Stored(TypedDict):
+    """What findings may have besides `GATE_COLUMNS`."""
+
+    judged_utc: str | None
+    accepted_by: str | None
+    accepted_utc: str | None
+    accepted_until: str | None
+
+
+class StoredFinding(GateFinding, _Stored):
+    """A finding of the gate in the store."""
+
+
+_MORE = [*_Stored.__annotations__]
 
 #: What each fact that changed has.
 _FACT = {"fact", "before", "now"}
@@ -38,18 +51,17 @@ def stored_findings(store: Store, **wanted: Query) -> pd.DataFrame:
     return found
 
 
-def decoded(table: pd.DataFrame) -> Iterator[dict[str, Any]]:
+def decoded(table: pd.DataFrame) -> Iterator[StoredFinding]:
     """Yield stored findings with Python's values; what the gate cannot have written is left out."""
     effects = table[["effect", "low", "high"]].apply(pd.to_numeric, errors="coerce").astype(float)
-    rows = none_for_nulls(table).to_dict("records")
-    for row, effect in zip(rows, effects.to_dict("records"), strict=True):
+    for row, effect in zip(records(table), effects.to_dict("records"), strict=True):
         try:
             nested = {name: json.loads(row[name]) for name in NESTED}
         except (TypeError, ValueError):
             continue
         if all(isinstance(row[name], str) for name in _TEXTS) and _is_sound(nested):
-            known: dict[Any, Any] = {**row, **nested, **effect, "fails": bool(row["fails"])}
-            yield known
+            known = {**row, **nested, **effect, "fails": bool(row["fails"])}
+            yield cast("StoredFinding", known)
 
 
 def _is_sound(nested: Mapping[str, Any]) -> bool:

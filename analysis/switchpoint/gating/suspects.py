@@ -6,14 +6,14 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
 from switchpoint.gating.accepted import identity_text
 from switchpoint.gating.baseline import DISTURBED, USUAL_SCATTER
-from switchpoint.gating.kinds import CHANGES, SUSPECTED
+from switchpoint.gating.kinds import CHANGES, SUSPECTED, GateFinding
 from switchpoint.gating.points import POINT_COLUMNS
 from switchpoint.gating.relative_times import Job, job_of, levels, usual_levels, values
 from switchpoint.gating.sessions import Sessions
@@ -23,10 +23,14 @@ from switchpoint.importing.lock import unpack
 from switchpoint.records.mpi_environment import mpi_settings
 from switchpoint.store.store import Store
 from switchpoint.store.wanted import Query
+from switchpoint.tables.columns import Run, records
 from switchpoint.tables.mpi_names import mpi_name
 from switchpoint.tables.student import SD_PER_MAD
 from switchpoint.tables.sweeps import Floats, Indices
 from switchpoint.untrusted.settings import may_be_set
+
+if TYPE_CHECKING:
+    from switchpoint.records.header import Header
 
 #: So many jobs stand for all curves of a finding, and so many sizes for all of its sizes.
 _MOST_JOBS, _MOST_SIZES = 2, 12
@@ -111,24 +115,27 @@ def suspects_of(findings: pd.DataFrame, store: Store, sessions: Sessions) -> lis
         & (findings["state"] == SUSPECTED)
         & findings["kind"].isin(CHANGES)
     ]
-    found = (_suspect(row, store, sessions) for row in rows.to_dict("records"))
+    found = (_suspect(row, store, sessions) for row in records(rows, GateFinding))
     return [suspect for suspect in found if suspect is not None]
 
 
-def _suspect(finding: Mapping[Any, Any], store: Store, sessions: Sessions) -> Suspect | None:
+def _suspect(finding: GateFinding, store: Store, sessions: Sessions) -> Suspect | None:
     curves = _parsed(finding["curves"])
-    sizes = [finding[name] for name in ("first_size_bytes", "last_size_bytes")]
-    if not curves or any(pd.isna(size) for size in sizes):
+    first, last = finding["first_size_bytes"], finding["last_size_bytes"]
+    if not curves or first is None or last is None:
         return None
+    sizes = int(first), int(last)
     chosen = _representatives(curves)
-    points = _points(store, sessions, chosen, str(finding["metric"]))
+    points = _points(store, sessions, chosen, finding["metric"])
     sound = sessions.sound(map(identity_text, curves))
-    before = _sessions_before(sessions, sound, finding.get("since_utc"))
-    found = _suspect_of(finding, store, sessions, before, chosen, points)
+    before = _sessions_before(sessions, sound, finding["since_utc"])
+    found = _suspect_of(finding, sizes, store, sessions, before, chosen, points)
     if found is None or len(chosen) == 1:
         return found
     alone = (
-        _suspect_of(finding, store, sessions, before, {job: modes}, points[points["job"] == job])
+        _suspect_of(
+            finding, sizes, store, sessions, before, {job: modes}, points[points["job"] == job]
+        )
         for job, modes in chosen.items()
     )
     jobs = [replace(one, where=_words_of(one.trials[0])) for one in alone if one is not None]
@@ -140,7 +147,8 @@ def _words_of(trial: Trial) -> str:
 
 
 def _suspect_of(
-    finding: Mapping[Any, Any],
+    finding: GateFinding,
+    sizes: tuple[int, int],
     store: Store,
     sessions: Sessions,
     before: Sequence[int],
@@ -148,10 +156,9 @@ def _suspect_of(
     whole: pd.DataFrame,
 ) -> Suspect | None:
     """Return what some jobs tell of a finding, from their points in all sessions."""
-    metric = str(finding["metric"])
-    first, last = int(finding["first_size_bytes"]), int(finding["last_size_bytes"])
-    moved = (first, last) if metric == "switch" else None
-    judged = _judged(np.unique(whole["size_bytes"]), first, last, moved)
+    metric = finding["metric"]
+    moved = sizes if metric == "switch" else None
+    judged = _judged(np.unique(whole["size_bytes"]), *sizes, moved)
     table = whole[whole["size_bytes"].isin(judged)]
     session_of = dict(zip(sessions.runs["run_id"], sessions.runs["session_number"], strict=True))
     usual = usual_levels(table[table["run_id"].map(session_of).isin(before)], session_of)
@@ -314,7 +321,7 @@ class Recorded:
         The texts of the Spack locks that were imported with them.
     """
 
-    headers: dict[str, dict[str, Any]] = field(default_factory=dict)
+    headers: dict[str, Header] = field(default_factory=dict)
     locks: set[str] = field(default_factory=set)
 
     @property
@@ -327,7 +334,7 @@ def recorded(store: Store, run_ids: Iterable[str]) -> Recorded:
     """Return what is known of the runs with these IDs."""
     found = Recorded()
     for run_id in run_ids:
-        for run in store.facts(run_id=str(run_id)).to_dict("records"):
+        for run in records(store.facts(run_id=str(run_id)), Run):
             if isinstance(run["header"], str):
                 found.headers[str(run_id)] = json.loads(run["header"])
             if isinstance(run["lock"], str) and (lock := unpack(run["lock"])) is not None:
@@ -358,9 +365,7 @@ class Setting:
         return f"{self.name} = {_shown(self.current)}, before {_shown(self.before)}"
 
 
-def changed_settings(
-    before: Sequence[dict[str, Any]], current: Sequence[dict[str, Any]]
-) -> list[Setting]:
+def changed_settings(before: Sequence[Header], current: Sequence[Header]) -> list[Setting]:
     """Return the settings with one value in all runs before and another in all current runs.
 
     A value that differs between the runs of one session, such as a job's number, was not set by
@@ -383,9 +388,7 @@ def changed_settings(
     return [*variables, *(setting for setting in others if setting.environment not in known)]
 
 
-def _control_variables(
-    before: Sequence[dict[str, Any]], current: Sequence[dict[str, Any]]
-) -> Iterator[Setting]:
+def _control_variables(before: Sequence[Header], current: Sequence[Header]) -> Iterator[Setting]:
     libraries = {mpi_name(header["mpi"].get("library", "")) for header in [*before, *current]}
     if len(libraries) != 1:  # another library has other defaults, which nobody set
         return
@@ -399,7 +402,7 @@ def _control_variables(
 
 
 def _changed(
-    before: Sequence[dict[str, Any]], current: Sequence[dict[str, Any]]
+    before: Sequence[Mapping[str, Any]], current: Sequence[Mapping[str, Any]]
 ) -> Iterator[tuple[str, tuple[str | None, str | None]]]:
     """Yield name and both values of each entry that is constant on either side and differs."""
     names = dict.fromkeys(name for one in [*before, *current] for name in one)

@@ -6,11 +6,12 @@ import numpy as np
 import pandas as pd
 
 from switchpoint.gating.accepted import identity_text
-from switchpoint.gating.kinds import CHANGES
+from switchpoint.gating.kinds import CHANGES, GateFinding
 from switchpoint.gating.points import Points, points_of, texts_of
 from switchpoint.gating.sessions import select_sessions
 from switchpoint.gating.verdict import Verdict
 from switchpoint.store.store import Store
+from switchpoint.tables.columns import records
 from switchpoint.tables.sweeps import Floats
 
 #: Columns of a trend.
@@ -47,11 +48,11 @@ def trends(store: Store, verdict: Verdict, most: int = 6) -> pd.DataFrame:
         table = store.curves(since=sessions.starts_utc[0])
         points = points_of([table], sessions.runs, sessions.current + 1)
         names = [identity_text(curve) for curve in texts_of(points.curves)]
-        for finding in followed.to_dict("records"):
+        for finding in records(followed, GateFinding):
             wanted = {identity_text(curve) for curve in finding["curves"]}
             chosen = np.isin(points.curve, [n for n, name in enumerate(names) if name in wanted])
             sizes = finding["first_size_bytes"], finding["last_size_bytes"]
-            if not any(pd.isna(size) for size in sizes):
+            if sizes[0] is not None and sizes[1] is not None:
                 chosen &= (points.size >= sizes[0]) & (points.size <= sizes[1])
             rows += [
                 {

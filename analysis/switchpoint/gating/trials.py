@@ -7,15 +7,18 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 from switchpoint.errors import InputError
 from switchpoint.tables.columns import PASSING_LABELS
 from switchpoint.untrusted.kernel_options import kernel_arguments
 from switchpoint.whole_files import write_whole
+
+if TYPE_CHECKING:
+    from switchpoint.records.header import Header
 
 #: Labels that the check writes itself.
 _OWN_LABELS = frozenset({"site", "partition", "environ", "placement", "check"} | PASSING_LABELS)
@@ -91,7 +94,7 @@ class Trial:
 
 
 def trial_of(
-    header: dict[str, Any], modes: Iterable[str], sizes_bytes: Iterable[int], lock: str = ""
+    header: Header, modes: Iterable[str], sizes_bytes: Iterable[int], lock: str = ""
 ) -> Trial:
     """Return a job that repeats some curves of a run on the same nodes.
 
@@ -121,7 +124,7 @@ def trial_of(
     )
 
 
-def hosts_of(header: Mapping[str, Any]) -> tuple[str, ...]:
+def hosts_of(header: Header) -> tuple[str, ...]:
     """Return the nodes that the ranks of a run were on, from its header."""
     return tuple(dict.fromkeys(str(rank["host"]) for rank in header["ranks"]))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -19,7 +19,7 @@ from switchpoint.gating.levels import began, normal_sessions
 from switchpoint.gating.policy import Policy
 from switchpoint.gating.presence import missing_values
 from switchpoint.gating.words import effect_text, finding_id
-from switchpoint.tables.columns import VALUE_SERIES
+from switchpoint.tables.columns import VALUE_SERIES, Value, records, rows_by, values_of
 from switchpoint.tables.sweeps import Floats
 
 #: More variables of a test are not named.
@@ -53,7 +53,7 @@ def drafts(
     session = values["session_number"].to_numpy()
     grouped = values.groupby(VALUE_SERIES, dropna=False)
     series = grouped.ngroup().to_numpy()
-    rows = values.groupby(series).last().to_dict("records")
+    rows = records(values.groupby(series).last(), Value)
     sessions = len(starts_utc)
     excused = values["excused"].to_numpy()
     yield from _failed(values[(session == sessions - 1) & ~excused])
@@ -76,7 +76,7 @@ def drafts(
 
 
 def _compared(
-    rows: list[dict[Any, Any]], per_session: Floats, starts_utc: list[str], policy: Policy
+    rows: list[Value], per_session: Floats, starts_utc: list[str], policy: Policy
 ) -> Iterator[Draft]:
     """Yield the series that changed, or become worse session by session."""
     normal = normal_sessions(per_session, policy.settled_after_sessions)
@@ -98,13 +98,10 @@ def _compared(
             yield _drifted(rows[number], (effect, min(bounds), max(bounds)), len(starts_utc))
 
 
-def _missing(rows: list[dict[Any, Any]], why: str) -> Iterator[Draft]:
+def _missing(rows: list[Value], why: str) -> Iterator[Draft]:
     """Yield one finding for all values that are missing of a test."""
     names = [name for name in VALUE_SERIES if name not in ("variable", "unit")]
-    by_test: dict[str, list[dict[Any, Any]]] = {}
-    for row in rows:
-        by_test.setdefault(json.dumps([str(row[name]) for name in names]), []).append(row)
-    for same in by_test.values():
+    for same in rows_by(rows, names).values():
         test, number = same[0]["test"], len(same)
         if number == 1:
             words = f"the value {same[0]['variable']} of `{test}` is missing{why.format('it is')}"
@@ -113,7 +110,7 @@ def _missing(rows: list[dict[Any, Any]], why: str) -> Iterator[Draft]:
         variables = sorted(str(row["variable"]) for row in same)
         listed = ", ".join(variables[:_MOST_LISTED])
         more = f" and {number - _MOST_LISTED} more" if number > _MOST_LISTED else ""
-        shared = {name: same[0][name] for name in names if isinstance(same[0][name], str)}
+        shared = _known(same[0], names)
         yield Draft(
             "missing_value",
             "",
@@ -123,16 +120,14 @@ def _missing(rows: list[dict[Any, Any]], why: str) -> Iterator[Draft]:
         )
 
 
-def _drifted(row: Mapping[Any, Any], change: tuple[float, float, float], sessions: int) -> Draft:
+def _drifted(row: Value, change: tuple[float, float, float], sessions: int) -> Draft:
     effect, low, high = change
     words = f"{row['variable']} of `{row['test']}` {effect_text(effect, low, high)}"
     words += f", little by little over {sessions} sessions"
     return _draft("slow_drift", words, row, effect=effect, low=low, high=high)
 
 
-def _accepted(
-    rows: list[dict[Any, Any]], acceptances: Iterable[Acceptance], current_utc: str
-) -> list[str]:
+def _accepted(rows: list[Value], acceptances: Iterable[Acceptance], current_utc: str) -> list[str]:
     """Return when the accepted change of each series began; empty without one."""
     begins = {
         one.finding_id: one.began_utc
@@ -140,7 +135,7 @@ def _accepted(
         if one.is_new_normal and one.session_utc < current_utc
     }
 
-    def began(row: Mapping[Any, Any]) -> str:
+    def began(row: Value) -> str:
         possible = (_draft(kind, "", row) for kind in ("regression", "improvement", "slow_drift"))
         ids = (finding_id(one.kind, one.metric, one.key, one.shared) for one in possible)
         return max(begins.get(one, "") for one in ids)
@@ -150,16 +145,17 @@ def _accepted(
 
 def _failed(values: pd.DataFrame) -> Iterator[Draft]:
     """Yield the values that failed by their test's own reference."""
-    for row in values[values["result"] == "fail"].to_dict("records"):
+    for row in records(values[values["result"] == "fail"], Value):
+        reference = math.nan if row["reference"] is None else row["reference"]
         words = (
             f"{row['variable']} of `{row['test']}` is {row['value']:g} {row['unit']}, which fails"
-            f" its own reference {row['reference']:g}"
+            f" its own reference {reference:g}"
         )
         yield _draft("failed_check", words, row)
 
 
 def _changed(
-    row: Mapping[Any, Any],
+    row: Value,
     per_session: Floats,
     test: TestResult,
     number: int,
@@ -185,7 +181,7 @@ def _changed(
     )
 
 
-def direction(row: Mapping[Any, Any], policy: Policy) -> str | None:
+def direction(row: Value, policy: Policy) -> str | None:
     """Return whether `higher` or `lower` values of a series are better; None if not known."""
     unit = str(row["unit"])
     for name in (str(row["variable"]), unit):
@@ -195,13 +191,18 @@ def direction(row: Mapping[Any, Any], policy: Policy) -> str | None:
         return "lower"
     if unit.lower().endswith(("/s", "/sec", "flops", "ops", "bps")):
         return "higher"
-    has_lower, has_upper = pd.notna(row["lower"]), pd.notna(row["upper"])
+    has_lower, has_upper = row["lower"] is not None, row["upper"] is not None
     if has_lower != has_upper:
         return "higher" if has_lower else "lower"
     return None
 
 
-def _draft(kind: str, words: str, row: Mapping[Any, Any], **more: Any) -> Draft:
-    shared = {name: row[name] for name in VALUE_SERIES if isinstance(row[name], str)}
+def _known(row: Value, names: Sequence[str]) -> dict[str, str]:
+    values = zip(names, values_of(row, names), strict=True)
+    return {name: value for name, value in values if isinstance(value, str)}
+
+
+def _draft(kind: str, words: str, row: Value, **more: Any) -> Draft:
+    shared = _known(row, VALUE_SERIES)
     key = (json.dumps(shared, sort_keys=True),)
     return Draft(kind, str(row["variable"]), words, key=key, shared=shared, **more)

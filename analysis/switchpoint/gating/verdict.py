@@ -5,12 +5,21 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TypedDict
 
 import pandas as pd
 
-from switchpoint.gating.kinds import ACCEPTED, GATE_COLUMNS
+from switchpoint.gating.kinds import ACCEPTED, GATE_COLUMNS, GateFinding
 from switchpoint.gating.policy import Maintenance
+
+
+class Power(TypedDict):
+    """The smallest change of a metric that is found, of a curve or all of a placement."""
+
+    metric: str
+    of: str
+    sessions: int
+    least: float
 
 
 @dataclass(frozen=True)
@@ -50,7 +59,7 @@ class Verdict:
     parameters: pd.DataFrame = field(default_factory=pd.DataFrame)
     maintenance: Sequence[Maintenance] = ()
     site: str | None = None
-    power: Sequence[dict[str, Any]] = ()
+    power: Sequence[Power] = ()
 
     @property
     def fails(self) -> bool:
@@ -58,7 +67,7 @@ class Verdict:
         return bool(self.findings["fails"].any())
 
 
-def in_order(rows: list[dict[str, Any]]) -> pd.DataFrame:
+def in_order(rows: list[GateFinding]) -> pd.DataFrame:
     """Return findings, those that fail first, then those of most curves."""
     rows.sort(
         key=lambda row: (

@@ -20,8 +20,9 @@ from switchpoint.importing.labels import IDENTITY_LABELS, Surroundings, read_lab
 from switchpoint.limits import COUNT, LONGEST_US, SHORTEST_US, TEXT_BYTES, TEXT_LINES
 from switchpoint.printable import path_text
 from switchpoint.records.lines import guarded, open_maybe_gzip
-from switchpoint.tables.columns import IDENTITY, PASSING_LABELS, RUN_COLUMNS
+from switchpoint.tables.columns import PASSING_LABELS, RUN_COLUMNS
 from switchpoint.tables.from_records import own_labels
+from switchpoint.tables.identity import IDENTITY
 from switchpoint.tables.measurements import (
     Measurements,
     constant,

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from switchpoint.tables.columns import IDENTITY
+from switchpoint.tables.identity import IDENTITY
 
 #: A curve has at least so many sizes; with fewer in the whole table, nothing can be said.
 _LEAST_SIZES = 3

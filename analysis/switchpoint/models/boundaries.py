@@ -9,8 +9,8 @@ from typing import Any
 
 import pandas as pd
 
-from switchpoint.tables.columns import rows_by
-from switchpoint.tables.findings import BOUNDARIES
+from switchpoint.tables.columns import records, rows_by
+from switchpoint.tables.findings import BOUNDARIES, Anomaly
 
 
 @dataclass(frozen=True)
@@ -43,14 +43,14 @@ def boundaries_of(
         The columns that distinguish curves, without the run. The values of a row in these columns
         are the key of its curve.
     """
-    rows = findings[findings["kind"].isin(BOUNDARIES)].to_dict("records")
+    rows = records(findings[findings["kind"].isin(BOUNDARIES)], Anomaly)
     return {key: list(_joined(found)) for key, found in rows_by(rows, same).items()}
 
 
-def _joined(rows: list[dict[Any, Any]]) -> Iterable[Boundary]:
+def _joined(rows: list[Anomaly]) -> Iterable[Boundary]:
     """Join rows whose brackets have a gap between sizes in common."""
     rows = sorted(rows, key=lambda row: (row["size_bytes"], row["last_size_before"]))
-    group: list[dict[Any, Any]] = []
+    group: list[Anomaly] = []
     for row in rows:
         if group and row["last_size_before"] >= group[0]["size_bytes"]:
             yield _boundary(group)
@@ -60,7 +60,7 @@ def _joined(rows: list[dict[Any, Any]]) -> Iterable[Boundary]:
         yield _boundary(group)
 
 
-def _boundary(rows: list[dict[Any, Any]]) -> Boundary:
+def _boundary(rows: list[Anomaly]) -> Boundary:
     brackets = Counter((row["last_size_before"], row["size_bytes"]) for row in rows)
     (last, first), _ = brackets.most_common(1)[0]
     return Boundary(int(last), int(first), len({row["run_id"] for row in rows}))

@@ -7,12 +7,13 @@ from collections import defaultdict
 import pandas as pd
 
 from switchpoint.errors import InputError
-from switchpoint.models.gaps import compare_with
+from switchpoint.models.gaps import ComparedCurve, compare_with
 from switchpoint.models.kernels import KERNELS
 from switchpoint.models.model_errors import Condition, Score, condition_of, model_errors, score
 from switchpoint.models.prediction import WITHIN
 from switchpoint.models.site_model import SiteModel
 from switchpoint.records.rank_layout import RankLayout
+from switchpoint.tables.columns import records
 from switchpoint.tables.measurements import Measurements
 
 
@@ -49,10 +50,10 @@ def scores_of(
 ) -> list[tuple[str | None, bool, Condition, Score]]:
     """Return MPI, whether ranks share cores, condition and score of each predicted point."""
     scores = []
-    for row in compared[compared["predicted_us"].notna()].to_dict("records"):
+    for row in records(compared[compared["predicted_us"].notna()], ComparedCurve):
         nodes = tuple(ord(letter) for letter in row["ranks_on_nodes"])
         condition = condition_of(kernel, RankLayout(nodes, nodes))
         if condition is not None and row["measured_us"] > 0:
             one = score(row["measured_us"], row["links_low_us"], row["links_high_us"])
-            scores.append((row["mpi"], bool(row["oversubscribed"]), condition, one))
+            scores.append((row["mpi"], row["oversubscribed"], condition, one))
     return scores

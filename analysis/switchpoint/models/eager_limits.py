@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from switchpoint.explanation.suspects import suspects_of_run
-from switchpoint.explanation.zooms import searches
+from switchpoint.explanation.zooms import SearchRow, searches, sides_of
 from switchpoint.tables.columns import records, values_of
 from switchpoint.tables.measurements import Measurements
+
+if TYPE_CHECKING:
+    from switchpoint.records.footer import Footer
+    from switchpoint.records.header import Header
 
 #: What distinguishes placements.
 PLACE = ["partition", "mpi", "environ", "placement"]
@@ -27,17 +31,19 @@ def probed_limits(measurements: Measurements) -> dict[tuple[Any, ...], Limit]:
     found = found[(found["method"] == "late_receiver") & found["intervention"].isna()]
     found = found[found["last_size_bytes"].notna()]
     limits: dict[tuple[Any, ...], Limit] = {}
-    for row in records(found):
+    for row in records(found, SearchRow):
         key = values_of(row, PLACE)
-        last = int(row["last_size_bytes"])
+        last = sides_of(row)[0]
         limits[key] = min(limits.get(key, (last, PROBE)), (last, PROBE))
     return limits
 
 
-def limit_by_settings(
-    header: dict[str, Any], footer: dict[str, Any] | None, largest_bytes: int
-) -> Limit | None:
+def limit_by_settings(header: Header, footer: Footer | None, largest_bytes: int) -> Limit | None:
     """Return the smallest limit, up to a size, that a run's settings predict."""
     settings = suspects_of_run(header, footer)(0, largest_bytes)
-    limits = [(int(one["last_size"]), str(one["name"])) for one in settings if one["ends_eager"]]
+    limits = [
+        (last, one["name"])
+        for one in settings
+        if one["ends_eager"] and (last := one["last_size"]) is not None
+    ]
     return min(limits, default=None)

@@ -26,7 +26,8 @@ from switchpoint.models.repeats import Repeats, interval, pass_medians, repeats_
 from switchpoint.models.senders import senders
 from switchpoint.models.site_model import Curve, Figure, NotFitted, Segment, SiteModel
 from switchpoint.records.rank_layout import RankLayout, layout_of
-from switchpoint.tables.columns import IDENTITY, identity_columns, values_of
+from switchpoint.tables.columns import identity_columns, values_of
+from switchpoint.tables.identity import IDENTITY
 from switchpoint.tables.measurements import Measurements
 
 KERNEL = "pingpong"

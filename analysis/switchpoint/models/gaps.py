@@ -8,7 +8,7 @@ import math
 import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypedDict
 
 import pandas as pd
 
@@ -20,15 +20,45 @@ from switchpoint.models.prediction import WITHIN, Prediction, predict_one
 from switchpoint.models.repeats import interval, pass_medians, repeats_by
 from switchpoint.models.site_model import SiteModel
 from switchpoint.records.rank_layout import RankLayout, layout_of
-from switchpoint.tables.columns import identity_columns
+from switchpoint.tables.columns import identity_columns, records
+from switchpoint.tables.findings import Finding, as_object
+from switchpoint.tables.identity import CurveIdentity
 from switchpoint.tables.measurements import Measurements
 
+if TYPE_CHECKING:
+    from switchpoint.records.header import Header
+
+
+class ComparedPoint(TypedDict):
+    """A measured point beside its prediction.
+
+    What the model cannot predict has nulls in the table, and is left out before rows are read.
+    """
+
+    ranks: int
+    ranks_on_nodes: str
+    oversubscribed: bool
+    size_bytes: int
+    predicted_us: float
+    predicted_low_us: float
+    predicted_high_us: float
+    links_low_us: float
+    links_high_us: float
+    measured_us: float
+    measured_low_us: float
+    measured_high_us: float
+    error: float
+    gap: bool
+    looks_like: str | None
+    notes: list[str]
+
+
+class ComparedCurve(ComparedPoint, CurveIdentity):
+    """The same with its curve."""
+
+
 #: The columns after those of the curve's identity.
-COMPARISON_COLUMNS = [
-    "ranks", "ranks_on_nodes", "oversubscribed", "size_bytes", "predicted_us", "predicted_low_us",
-    "predicted_high_us", "links_low_us", "links_high_us", "measured_us",
-    "measured_low_us", "measured_high_us", "error", "gap", "looks_like", "notes",
-]  # fmt: skip
+COMPARISON_COLUMNS = [*ComparedPoint.__annotations__]
 
 KIND = "prediction_gap"
 
@@ -119,37 +149,52 @@ def compare_with(
     return pd.DataFrame(rows, columns=[*columns, *COMPARISON_COLUMNS])
 
 
-def prediction_gaps(comparison: pd.DataFrame) -> list[dict[str, Any]]:
+def prediction_gaps(comparison: pd.DataFrame) -> list[dict[str, object]]:
     """Return the gaps of a comparison as findings: `tables.findings.COLUMNS` and the curve."""
-    curve = [name for name in comparison if name not in COMPARISON_COLUMNS]
+    gaps = comparison[comparison["gap"].astype(bool)]
     return [
-        {
-            "kind": KIND,
-            "size_bytes": row["size_bytes"],
-            "last_size_before": 0,
-            "magnitude": row["error"],
-            "confidence": _confidence(row),
-            "evidence": {
-                name: row[name]
-                for name in ("predicted_us", "predicted_low_us", "predicted_high_us",
-                             "measured_us", "measured_low_us", "measured_high_us", "looks_like",
-                             "notes")
-            } | {"last_size_bytes": row["size_bytes"]},
-            "suspects": [],
-            "origin": None,
-            "curve": {
-                name: row[name] for name in curve if isinstance(row[name], str)
-            } | {"ranks": str(row["ranks"])},
-        }
-        for row in comparison[comparison["gap"].astype(bool)].to_dict("records")
-    ]  # fmt: skip
+        {**as_object(_finding(row)), "curve": _curve(row)} for row in records(gaps, ComparedCurve)
+    ]
+
+
+def _finding(row: ComparedPoint) -> Finding:
+    return {
+        "kind": KIND,
+        "size_bytes": row["size_bytes"],
+        "last_size_before": 0,
+        "magnitude": row["error"],
+        "confidence": _confidence(row),
+        "evidence": {
+            "predicted_us": row["predicted_us"],
+            "predicted_low_us": row["predicted_low_us"],
+            "predicted_high_us": row["predicted_high_us"],
+            "measured_us": row["measured_us"],
+            "measured_low_us": row["measured_low_us"],
+            "measured_high_us": row["measured_high_us"],
+            "looks_like": row["looks_like"],
+            "notes": row["notes"],
+            "last_size_bytes": row["size_bytes"],
+        },
+        "suspects": [],
+        "origin": None,
+    }
+
+
+def _curve(row: ComparedCurve) -> dict[str, str]:
+    values: Mapping[str, object] = row
+    curve = {
+        name: value
+        for name, value in values.items()
+        if name not in COMPARISON_COLUMNS and isinstance(value, str)
+    }
+    return curve | {"ranks": str(row["ranks"])}
 
 
 def _rows(
     model: SiteModel,
     kernel: str,
     samples: pd.DataFrame,
-    headers: Mapping[str, dict[str, Any]],
+    headers: Mapping[str, Header],
     options: Mapping[str, Options],
     within: str,
 ) -> Iterator[dict[str, Any]]:
@@ -238,7 +283,7 @@ def _looks_like(
     return "cache: the kernel's data are not where the ping-pong's are"
 
 
-def _confidence(row: Mapping[Any, Any]) -> float:
+def _confidence(row: ComparedPoint) -> float:
     """Return the probability that noise shows no such gap, from the widths of both intervals."""
     spread = math.hypot(
         math.log(row["measured_high_us"] / row["measured_low_us"]) / _WIDTH,

@@ -5,8 +5,8 @@ from __future__ import annotations
 import dataclasses
 import json
 import math
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 from switchpoint.errors import InputError
 from switchpoint.limits import COUNT
@@ -14,10 +14,13 @@ from switchpoint.models.kernels import Options
 from switchpoint.tables.measurements import Measurements
 from switchpoint.tables.units import bytes_of
 
+if TYPE_CHECKING:
+    from switchpoint.records.header import Header
+
 _NAMES = [field.name for field in dataclasses.fields(Options)]
 
 
-def options_of(header: Mapping[str, Any]) -> Options:
+def options_of(header: Header) -> Options:
     """Return the options with which a run was started; the kernels' defaults for others.
 
     Raises
@@ -56,7 +59,7 @@ def options_by_run(measurements: Measurements) -> tuple[dict[str, Options], list
     runs = measurements.runs
     for run_id, header in zip(runs["run_id"].astype("str"), runs["header"], strict=True):
         try:
-            found[run_id] = options_of(json.loads(header) if isinstance(header, str) else {})
+            found[run_id] = options_of(json.loads(header)) if isinstance(header, str) else Options()
         except InputError as error:  # noqa: PERF203
             warnings.append(
                 f"run {run_id[:8]} {error.problem}; it is left out of comparisons with predictions"

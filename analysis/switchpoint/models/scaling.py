@@ -9,7 +9,7 @@ import pandas as pd
 
 from switchpoint.models.simgrid import LINKS_OF
 from switchpoint.records.rank_layout import layout_of
-from switchpoint.tables.columns import none_for_nulls
+from switchpoint.tables.columns import Run, records
 from switchpoint.tables.measurements import Measurements
 from switchpoint.tables.units import size_text
 
@@ -67,9 +67,9 @@ def _points(measurements: Measurements) -> pd.DataFrame:
 
 def _facts(measurements: Measurements, wanted: set[Any]) -> Iterator[dict[str, Any]]:
     """Yield what is known of each run, the oldest first."""
-    runs = none_for_nulls(measurements.runs.sort_values("start_utc", kind="stable"))
-    for run in runs[runs["run_id"].isin(wanted)].to_dict("records"):
-        header, _ = measurements.facts(str(run["run_id"]))
+    runs = measurements.runs.sort_values("start_utc", kind="stable")
+    for run in records(runs[runs["run_id"].isin(wanted)], Run):
+        header, _ = measurements.facts(run["run_id"])
         labels = header.get("labels", {})
         nodes = layout_of(header).nodes
         if nodes and len(set(nodes)) == len(nodes):

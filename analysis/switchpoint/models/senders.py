@@ -9,16 +9,20 @@ or share the sender's link until all are there (max-min fairness; Bertsekas, Gal
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
-from typing import Any, NamedTuple
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from switchpoint.models.eager_limits import PLACE
 from switchpoint.models.site_model import SendCall, Sender
 from switchpoint.records.rank_layout import RankLayout, layout_of
-from switchpoint.tables.columns import none_for_nulls
+from switchpoint.tables.columns import records, values_of
+from switchpoint.tables.identity import CurveIdentity
 from switchpoint.tables.measurements import Measurements
+
+if TYPE_CHECKING:
+    from switchpoint.records.footer import Footer
 
 _KERNEL, _MODE = "broadcast", "repeated"
 
@@ -45,24 +49,25 @@ def senders(measurements: Measurements) -> list[Sender]:
     runs: dict[tuple[Any, ...], list[str]] = defaultdict(list)
     table = measurements.runs
     table = table[(table["kernel"] == _KERNEL) & table["header"].notna()]
-    for row in none_for_nulls(table[[*PLACE, "run_id"]]).to_dict("records"):
-        header, footer = measurements.facts(str(row["run_id"]))
+    for row in records(table[[*PLACE, "run_id"]], CurveIdentity):
+        header, footer = measurements.facts(row["run_id"])
         found = list(_points(layout_of(header), footer))
         if found:
-            key = tuple(row[name] for name in PLACE)
+            key = values_of(row, PLACE)
             points[key] += found
-            runs[key].append(str(row["run_id"]))
+            runs[key].append(row["run_id"])
     made = [_sender(key, sorted(runs[key]), points[key]) for key in sorted(points, key=str)]
     return [one for one in made if one.calls]
 
 
-def _points(layout: RankLayout, footer: dict[str, Any] | None) -> Iterator[_Point]:
+def _points(layout: RankLayout, footer: Footer | None) -> Iterator[_Point]:
     nodes = layout.nodes
     if footer is None or len(nodes) < 2 or len(set(nodes)) < len(nodes):
         return
     for point in footer.get("points", []):
-        times = [point.get(f"rank_{which}_us") for which in ("min", "mean", "max")]
-        if point.get("mode") == _MODE and None not in times:
+        of_ranks: Mapping[str, Any] = point
+        times: list[Any] = [of_ranks.get(f"rank_{which}_us") for which in ("min", "mean", "max")]
+        if point["mode"] == _MODE and None not in times:
             yield _Point(len(nodes), point["size_bytes"], *times)
 
 

@@ -16,7 +16,7 @@ from switchpoint.explanation.catalogue import Setting, catalogue
 from switchpoint.explanation.own_catalogue import add_to_catalogue, learned
 from switchpoint.explanation.switches import explain
 from switchpoint.explanation.values import Candidate, candidates, chosen_candidates, governors
-from switchpoint.explanation.zooms import probed, stayed_eager
+from switchpoint.explanation.zooms import probed, sides_of, stayed_eager
 from switchpoint.importing.reading import read_files
 from switchpoint.proving.launching import Launcher, NotStartedError
 from switchpoint.proving.search import STAYED, Search, Target
@@ -151,7 +151,7 @@ def _experiment(searched: Search, setting: str | None) -> None:
     else:
         search = probed(base.footer)
         located = search is not None
-        target.last = int(search["last_size_bytes"]) if search else 0
+        target.last = sides_of(search)[0] if search else 0
         shown = (
             f"the last eager byte is {target.last:,}"
             if located
@@ -169,8 +169,8 @@ def _experiment(searched: Search, setting: str | None) -> None:
 
 def _unfound(base: Facts, says: str) -> str:
     """Return that nothing was found, and why, if the kernel gave a reason."""
-    searches = (base.footer or {}).get("switches", [])
-    return ": ".join(dict.fromkeys([says, *(s["reason"] for s in searches if s["reason"])]))
+    searches = base.footer.get("switches", []) if base.footer else []
+    return ": ".join(dict.fromkeys([says, *filter(None, (s.get("reason") for s in searches))]))
 
 
 def _target(step: str) -> Target:

@@ -11,7 +11,7 @@ import functools
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING
 
 from switchpoint.explanation.trials import (
     Configuration,
@@ -24,6 +24,9 @@ from switchpoint.explanation.values import Candidate, raisable
 from switchpoint.explanation.zooms import beside
 from switchpoint.proving.launching import Launcher, NotStartedError
 from switchpoint.records.record import Facts
+
+if TYPE_CHECKING:
+    from switchpoint.records.footer import Footer
 
 #: So many likely settings are raised one at a time before all are raised at once.
 _MOST_ALONE = 6
@@ -67,10 +70,10 @@ class Target:
         words = [f"{mode}:{low}-{high}" for mode, low, high in dict.fromkeys(brackets)]
         return [f"--mode={self.mode}", f"--brackets={','.join(words)}"]
 
-    def outcome(self, footer: dict[str, Any] | None) -> tuple[str, int | None]:
+    def outcome(self, footer: Footer | None) -> tuple[str, int | None]:
         """Return whether the switch of a run stayed, and its last size if it is known."""
         probed = self.mode is None
-        lasts, gone = places_found((footer or {}).get("switches", []), self.last, probed)
+        lasts, gone = places_found(footer.get("switches", []) if footer else [], self.last, probed)
         if self.last in lasts:
             return STAYED, self.last
         if gone or (lasts and probed):

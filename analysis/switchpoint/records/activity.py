@@ -5,6 +5,7 @@ Importing this module is fast (no pandas), so reading a record's facts is fast t
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from switchpoint.limits import COUNT, LONGEST_US
@@ -12,11 +13,12 @@ from switchpoint.limits import COUNT, LONGEST_US
 if TYPE_CHECKING:
     import pandas as pd
 
+
 #: Characters of a wrong value that a message shows.
 _SHOWN = 80
 
 
-def activity_problem(footer: dict[str, Any], header: dict[str, Any]) -> str | None:
+def activity_problem(footer: Mapping[str, Any], header: Mapping[str, Any]) -> str | None:
     """Return the problem of a footer's `activity`, or None if it has none.
 
     Parameters
@@ -77,7 +79,7 @@ def _are(values: Any, kind: type) -> bool:
     return isinstance(values, list) and all(isinstance(value, kind) for value in values)
 
 
-def activity_table(footer: dict[str, Any]) -> pd.DataFrame:
+def activity_table(footer: Mapping[str, Any]) -> pd.DataFrame:
     """Tabulate the spans of all ranks, at every point of a run.
 
     Parameters

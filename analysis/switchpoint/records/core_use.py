@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Literal
 
 from switchpoint.records.run_facts import run_seconds
+
+if TYPE_CHECKING:
+    from switchpoint.records.footer import Footer
+    from switchpoint.records.header import Conditions, Header, Rank
+
+#: What the ranks and their cores count.
+_Counter = Literal["cpu_time_us", "cores_busy_us"]
 
 #: A run is disturbed if other work takes this share of the time of its ranks' cores, and these have
 #: no more than this share left. Of 150 runs on two cores where nothing else ran, other work took at
@@ -42,7 +48,7 @@ class CoreUse:
         return len(self.ranks) > len(self.cores)
 
 
-def disturbance(header: Mapping[str, Any], footer: Mapping[str, Any] | None) -> float | None:
+def disturbance(header: Header, footer: Footer | None) -> float | None:
     """Return the share of its cores' time that other work took from a run, if that disturbed it.
 
     Nothing disturbs simulated ranks, whose times are not the machine's.
@@ -57,7 +63,7 @@ def disturbance(header: Mapping[str, Any], footer: Mapping[str, Any] | None) -> 
     return min(max(shares), 1.0) if shares else None
 
 
-def core_uses(header: Mapping[str, Any], footer: Mapping[str, Any] | None) -> list[CoreUse]:
+def core_uses(header: Header, footer: Footer | None) -> list[CoreUse]:
     """Derive how the cores of each group of ranks were used during a run.
 
     Returns
@@ -73,9 +79,9 @@ def core_uses(header: Mapping[str, Any], footer: Mapping[str, Any] | None) -> li
     return [_use(group, after, elapsed_us) for group in _groups(header["ranks"])]
 
 
-def _groups(ranks: list[dict[str, Any]]) -> list[list[dict[str, Any]]]:
+def _groups(ranks: list[Rank]) -> list[list[Rank]]:
     """Divide ranks into groups that share no core with each other."""
-    groups: dict[int, list[dict[str, Any]]] = {}
+    groups: dict[int, list[Rank]] = {}
     group_of: dict[tuple[str, int], int] = {}
     for number, rank in enumerate(ranks):
         cores = [(_machine(rank), core) for core in rank["cpus_allowed"]]
@@ -95,14 +101,12 @@ def _groups(ranks: list[dict[str, Any]]) -> list[list[dict[str, Any]]]:
     return list(groups.values())
 
 
-def _machine(rank: dict[str, Any]) -> str:
+def _machine(rank: Rank) -> str:
     """Return what distinguishes running operating systems, which share no cores."""
     return str(rank.get("boot_id") or rank["host"])
 
 
-def _use(
-    group: list[dict[str, Any]], after: dict[int, dict[str, Any]], elapsed_us: float
-) -> CoreUse:
+def _use(group: list[Rank], after: dict[int, Conditions], elapsed_us: float) -> CoreUse:
     cores = sorted({core for rank in group for core in rank["cpus_allowed"]})
     available_us = max(elapsed_us, 1.0) * len(cores)
     own_us = sum(_growth(rank, after, "cpu_time_us") for rank in group)
@@ -118,6 +122,6 @@ def _use(
     )
 
 
-def _growth(rank: dict[str, Any], after: dict[int, dict[str, Any]], counter: str) -> float:
+def _growth(rank: Rank, after: dict[int, Conditions], counter: _Counter) -> float:
     first, last = rank["before"].get(counter), after[rank["rank"]].get(counter)
     return float("nan") if first is None or last is None else float(last - first)

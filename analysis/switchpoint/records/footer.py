@@ -5,25 +5,37 @@ Fields that only some versions and kernels write may be missing.
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from collections.abc import Mapping
+from functools import cache
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NotRequired
 
-from pydantic import Field, NonNegativeInt, ValidationError
+from pydantic import Field, NonNegativeInt, TypeAdapter, ValidationError
+from typing_extensions import TypedDict  # pydantic refuses that of Python 3.11
 
 from switchpoint.limits import COUNT
 from switchpoint.records.activity import activity_problem
 from switchpoint.records.header import Conditions, Part, Time, worded
 
+if TYPE_CHECKING:
+    pass
+
 #: The size of a message.
 _Size = Annotated[int, Field(ge=0, lt=COUNT)]
 
 
-class _Point(Part):
+@Part
+class Point(TypedDict):
+    """One mode at one size."""
+
     mode: str
     size_bytes: _Size
-    median_us: float | None = None
+    median_us: NotRequired[float | None]
 
 
-class _Search(Part):
+@Part
+class Search(TypedDict):
+    """One search for a switch."""
+
     #: `late_receiver`: the probe, which shows the end of the eager protocol. `bisection`: of times,
     #: which shows a jump of any cause.
     method: str
@@ -39,67 +51,83 @@ class _Search(Part):
     last_size_bytes: _Size | None
     first_size_bytes: _Size | None
     #: Relative change of time between these two sizes, or null.
-    jump: float | None = None
+    jump: NotRequired[float | None]
     #: The cost of the search.
-    visits: int | None = None
-    time_us: float | None = None
+    visits: NotRequired[int | None]
+    time_us: NotRequired[float | None]
     #: Turns in which the mode and its algorithms were then timed on both sides: the last visits of
     #: these points.
-    compared_turns: int | None = None
+    compared_turns: NotRequired[int | None]
     #: Idle time before each timed block of a bisection, because the link throttles; 0: none.
-    pause_us: float | None = None
+    pause_us: NotRequired[float | None]
     #: Of all ranks during the search.
-    involuntary_switches: int | None = None
+    involuntary_switches: NotRequired[int | None]
     #: One sentence.
-    reason: str | None = None
+    reason: NotRequired[str | None]
 
 
-class _Verification(Part):
+@Part
+class Verification(TypedDict):
+    """What was checked of the messages' content."""
+
     #: Compared payloads, or parts of a computed result.
     checks: NonNegativeInt
     errors: NonNegativeInt
     #: Payloads that arrived at all ranks together, of which `checks` were compared.
-    arrived: NonNegativeInt | None = None
+    arrived: NotRequired[NonNegativeInt | None]
     #: Payload that reached all ranks together, warm-up included, and the part that left its node.
     bytes_moved: NonNegativeInt
-    bytes_between_nodes: NonNegativeInt | None = None
+    bytes_between_nodes: NotRequired[NonNegativeInt | None]
 
 
-class _Protocol(Part):
+@Part
+class Protocol(TypedDict):
+    """What UCX uses for a range of sizes."""
+
     #: The protocol of a tagged send from host memory for a range of sizes, in UCX's words.
     first_bytes: _Size
     last_bytes: _Size | None
     protocol: str
     #: The lane, if UCX chooses protocols as UCX 1.18 and 1.20 do by default, or null.
-    path: str | None = None
+    path: NotRequired[str | None]
 
 
-class _Endpoint(Part):
+@Part
+class Endpoint(TypedDict):
+    """A connection of UCX."""
+
     #: Transport and device of each lane, such as `sysv/memory` or `tcp/eth0`.
     lanes: list[str]
     #: Empty if UCX does not report it.
-    tag_send: list[_Protocol]
+    tag_send: list[Protocol]
     #: How many endpoints of this rank the entry describes.
-    count: NonNegativeInt | None = None
+    count: NotRequired[NonNegativeInt | None]
 
 
-class _Rank(Part):
+@Part
+class RankAfter(TypedDict):
+    """What a rank reports at the end."""
+
     #: The rank, and its conditions after the sweep, as `before`.
     rank: int
     after: Conditions
     #: The endpoints of UCX that were open at the end, without those to itself.
-    ucx_endpoints: list[_Endpoint] = Field(default=[])
+    ucx_endpoints: NotRequired[list[Endpoint]]
 
 
-class _Start(Part):
+@Part
+class Start(TypedDict):
+    """How well calls started at an agreed time."""
+
     #: How many calls there were, and how many were repeated because some rank started late.
-    calls: NonNegativeInt | None = None
+    calls: NotRequired[NonNegativeInt | None]
     late_calls: NonNegativeInt
     #: The most that a rank's start may have been off.
     clock_error_us: Annotated[float, Field(ge=0, allow_inf_nan=False)]
 
 
-class Footer(Part):
+@Part
+class Footer(TypedDict):
     """The whole footer, beside `end` and `activity`."""
 
     #: ISO 8601.
@@ -108,29 +136,34 @@ class Footer(Part):
     samples: NonNegativeInt
     #: Whether the time budget ended the sweep before its last pass, or the searches of `zoom`; the
     #: record is complete, and readers print a warning.
-    shortened: bool = False
+    shortened: NotRequired[bool]
     #: One object per mode and size, see there.
-    points: list[_Point] = Field(default=[])
+    points: NotRequired[list[Point]]
     #: One object for each search, see there.
-    switches: list[_Search] = Field(default=[])
+    switches: NotRequired[list[Search]]
     #: What arrived, and what of it was compared.
-    verification: _Verification
+    verification: Verification
     #: Only if calls started at an agreed time.
-    start: _Start | None = None
+    start: NotRequired[Start | None]
     #: One object for each rank.
-    ranks: list[_Rank] = Field(min_length=1)
+    ranks: Annotated[list[RankAfter], Field(min_length=1)]
 
 
-def footer_problem(footer: dict[str, Any], header: dict[str, Any]) -> str | None:
+def footer_problem(footer: dict[str, Any], header: Mapping[str, Any]) -> str | None:
     """Say what is wrong with a footer and name the field, if anything is."""
     try:
-        read = Footer.model_validate(footer)
+        read = _reader().validate_python(footer)
     except ValidationError as error:
         return worded("footer", error)
     started = sorted(rank["rank"] for rank in header["ranks"])
-    ended = sorted(rank.rank for rank in read.ranks)
+    ended = sorted(rank["rank"] for rank in read["ranks"])
     if started != ended:
         return "footer field 'ranks' has other ranks than the header"
     if problem := activity_problem(footer, header):
         return f"footer field 'activity' {problem}"
     return None
+
+
+@cache
+def _reader() -> TypeAdapter[Footer]:
+    return TypeAdapter(Footer)

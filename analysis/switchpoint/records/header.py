@@ -6,27 +6,26 @@ Fields that later versions added may be missing; those that are there have to be
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Annotated, Any, Literal
+from functools import cache
+from typing import Annotated, Any, Literal, NotRequired
 
 from pydantic import (
     AfterValidator,
-    BaseModel,
     ConfigDict,
     Field,
     InstanceOf,
+    TypeAdapter,
     ValidationError,
-    field_validator,
+    with_config,
 )
+from typing_extensions import TypedDict  # pydantic refuses that of Python 3.11
 
 from switchpoint.limits import COLUMNS, LABELS, NAME_CHARACTERS
 from switchpoint.records.run_facts import TIME_FORMAT
 from switchpoint.records.samples import SAMPLE_TYPES
 
-
-class Part(BaseModel):
-    """An object of a header or footer. Unknown fields do not matter."""
-
-    model_config = ConfigDict(extra="ignore", strict=True)
+#: An object of a header or footer. Unknown fields do not matter.
+Part = with_config(ConfigDict(extra="ignore", strict=True))
 
 
 def _time(text: str) -> str:
@@ -41,64 +40,76 @@ def _time(text: str) -> str:
 Time = Annotated[str, AfterValidator(_time)]
 
 
-class _Kernel(Part):
+@Part
+class Kernel(TypedDict):
+    """The program that measured."""
+
     #: Its name and version, and what a message size is the size of (see Bandwidths).
     name: str
-    pattern: str | None = None
-    version: str | None = None
+    pattern: NotRequired[str | None]
+    version: NotRequired[str | None]
     #: Ends in `+` if the kernels' sources were changed since; null outside git.
-    git_commit: str | None = None
+    git_commit: NotRequired[str | None]
     #: `cmake` or `spack`, and Spack's hash or null.
-    builder: str | None = None
-    spec_hash: str | None = None
+    builder: NotRequired[str | None]
+    spec_hash: NotRequired[str | None]
     #: What compiled it.
-    compiler: str | None = None
-    flags: str | None = None
+    compiler: NotRequired[str | None]
+    flags: NotRequired[str | None]
 
 
-class _Plan(Part):
+@Part
+class Plan(TypedDict):
+    """What a kernel was to measure, and how."""
+
     #: The kernel's options.
-    seed: int | None = None
-    modes: list[str] = []
-    sizes_bytes: list[int] = []
-    passes: int | None = None
-    samples_per_pass: int | None = None
-    block_time_us: float | None = None
-    pass_time_us: float | None = None
-    point_time_us: float | None = None
-    precision_percent: float | None = None
-    warmup: int | None = None
-    window: int | None = None
-    window_kib: int | None = None
-    rotate_mib: int | None = None
-    buffer_offset_bytes: int | None = None
-    pause_us: float | None = None
+    seed: NotRequired[int | None]
+    modes: NotRequired[list[str]]
+    sizes_bytes: NotRequired[list[int]]
+    passes: NotRequired[int | None]
+    samples_per_pass: NotRequired[int | None]
+    block_time_us: NotRequired[float | None]
+    pass_time_us: NotRequired[float | None]
+    point_time_us: NotRequired[float | None]
+    precision_percent: NotRequired[float | None]
+    warmup: NotRequired[int | None]
+    window: NotRequired[int | None]
+    window_kib: NotRequired[int | None]
+    rotate_mib: NotRequired[int | None]
+    buffer_offset_bytes: NotRequired[int | None]
+    pause_us: NotRequired[float | None]
     #: The value of the library's variable that chooses the algorithm of a mode, by mode.
-    algorithms: dict[str, int] = {}
+    algorithms: NotRequired[dict[str, int]]
     #: 0: none.
-    time_budget_s: float | None = None
+    time_budget_s: NotRequired[float | None]
     #: The messages in flight of each mode that streams.
-    windows: dict[str, int] = {}
+    windows: NotRequired[dict[str, int]]
     #: `agreed`, `barrier`, or null in kernels that are timed by rank 0 alone.
-    start: str | None = None
+    start: NotRequired[str | None]
     #: For each mode `slowest`, `mean` or `root`.
-    time_of: dict[str, str] = {}
+    time_of: NotRequired[dict[str, str]]
     #: From how many samples of a point on some are left out.
-    kept_per_point: int | None = None
+    kept_per_point: NotRequired[int | None]
 
 
-class _Clock(Part):
+@Part
+class Clock(TypedDict):
+    """The clock that a kernel read."""
+
     #: Which clock, and its tick as documented.
-    source: str | None = None
-    tick_ns: float | None = None
+    source: NotRequired[str | None]
+    tick_ns: NotRequired[float | None]
     #: The smallest step seen, and the median cost of a reading.
-    step_ns: float | None = None
-    overhead_ns: float | None = None
+    step_ns: NotRequired[float | None]
+    overhead_ns: NotRequired[float | None]
     #: Whether times and phases are without that cost.
-    overhead_taken_out: bool | None = None
+    overhead_taken_out: NotRequired[bool | None]
 
 
-class _UcxSettings(Part):
+@Part
+class UcxSettings(TypedDict):
+    """The settings of UCX."""
+
     #: Its version, and name and value of all options, as `ucx_info -c` prints them.
     version: str
     settings: dict[str, str]
@@ -106,7 +117,10 @@ class _UcxSettings(Part):
     sizes: list[str]
 
 
-class _LibfabricSettings(Part):
+@Part
+class LibfabricSettings(TypedDict):
+    """The settings of libfabric."""
+
     #: Its version, and name and value of all parameters; null if the environment does not set it.
     version: str
     settings: dict[str, str | None]
@@ -114,74 +128,87 @@ class _LibfabricSettings(Part):
     sizes: list[str]
 
 
-class _Stack(Part):
+@Part
+class Stack(TypedDict):
+    """What lies below MPI."""
+
     #: Null if the process has no endpoint of UCX.
-    ucx: _UcxSettings | None = None
+    ucx: NotRequired[UcxSettings | None]
     #: Null if the process has not initialised libfabric.
-    libfabric: _LibfabricSettings | None = None
+    libfabric: NotRequired[LibfabricSettings | None]
     #: Open MPI's components in use: `pml`, `mtl`, `btl`, each an array of names; `btl` is empty if
     #: the PML does not use BTLs.
-    selected: dict[str, list[str]] = {}
+    selected: NotRequired[dict[str, list[str]]]
     #: The kernel's settings of TCP and sockets, from `/proc/sys/net/ipv4` and `/proc/sys/net/core`,
     #: by the name of their file.
-    tcp: dict[str, int | str | list[int]] = {}
+    tcp: NotRequired[dict[str, int | str | list[int]]]
 
 
-class _Mpi(Part):
+@Part
+class Mpi(TypedDict):
+    """The MPI library and its settings."""
+
     #: The first line of the version string, and all of it.
-    library: str = ""
-    description: str = ""
+    library: NotRequired[str]
+    description: NotRequired[str]
     #: `"3.1"`.
-    standard: str | None = None
+    standard: NotRequired[str | None]
     #: Name and value of every readable MPI_T control variable.
-    cvars: InstanceOf[dict[str, Any]] = {}  # thousands: any value will do
+    cvars: NotRequired[InstanceOf[dict[str, Any]]]  # thousands: any value will do
     #: The variables of MPI libraries, PMIx, UCX, libfabric and other transports, without addresses
     #: and keys.
-    environment: dict[str, str] = {}
+    environment: NotRequired[dict[str, str]]
     #: What lies below MPI, see there.
-    stack: _Stack | None = None
+    stack: NotRequired[Stack | None]
 
 
-class _Interface(Part):
+@Part
+class Interface(TypedDict):
+    """One network interface, and what it carried since the machine started."""
+
     #: Also loopback and InfiniBand ports (`"mlx5_0/1"`). They count other programs too.
     name: str
     mtu: int | None
     rx_bytes: int
     tx_bytes: int
-    speed_Mbps: float | None = None  # noqa: N815 (the unit's own capitals)
-    numa_node: int | None = None
+    speed_Mbps: NotRequired[float | None]
+    numa_node: NotRequired[int | None]
 
 
-class Conditions(Part):
+@Part
+class Conditions(TypedDict):
     """The conditions of a rank, before or after the run."""
 
     #: Of the whole machine, the last two from `/proc/stat`.
     load1: float
     steal_ticks: int
-    softirq_ticks: int | None = None
+    softirq_ticks: NotRequired[int | None]
     #: Of this process.
-    voluntary_switches: int | None = None
+    voluntary_switches: NotRequired[int | None]
     involuntary_switches: int
-    cpu_time_us: int | None = None
+    cpu_time_us: NotRequired[int | None]
     #: How long the CPUs of `cpus_allowed` were not idle, and handled soft interrupts, since the
     #: machine started; summed over these CPUs.
-    cores_busy_us: int | None = None
-    cores_softirq_us: int | None = None
+    cores_busy_us: NotRequired[int | None]
+    cores_softirq_us: NotRequired[int | None]
     #: Sent in its network namespace, and sent again.
-    tcp_segments: int | None = None
-    tcp_retransmissions: int | None = None
+    tcp_segments: NotRequired[int | None]
+    tcp_retransmissions: NotRequired[int | None]
     #: What this process's open TCP sockets sent and received.
-    tcp_socket_bytes: int | None = None
+    tcp_socket_bytes: NotRequired[int | None]
     #: Its sockets of other protocols, which do not report what they carried.
-    untold_sockets: int | None = None
+    untold_sockets: NotRequired[int | None]
     #: Frequency, or null; where it runs now.
-    cpu_khz: float | None = None
-    cpu: int | None = None
+    cpu_khz: NotRequired[float | None]
+    cpu: NotRequired[int | None]
     #: One object for each interface.
-    interfaces: list[_Interface]
+    interfaces: list[Interface]
 
 
-class _Cache(Part):
+@Part
+class Cache(TypedDict):
+    """The caches of one level and type."""
+
     #: `type` is `unified`, `data` or `instruction`.
     level: int
     type: Literal["unified", "data", "instruction"]
@@ -192,20 +219,26 @@ class _Cache(Part):
     hardware_threads: int
 
 
-class _Topology(Part):
+@Part
+class Topology(TypedDict):
+    """What hwloc sees of a machine."""
+
     #: Of the machine.
     sockets: int
     numa_nodes: int
     cores: int
     hardware_threads: int
-    caches: list[_Cache]
+    caches: list[Cache]
     #: On which this rank may run.
     rank_sockets: list[int]
     rank_numa_nodes: list[int]
     smt_siblings: list[int]
 
 
-class _HugePages(Part):
+@Part
+class HugePages(TypedDict):
+    """The large pages of a machine."""
+
     #: `always`, `madvise` or `never`.
     transparent: str | None
     #: Of the reserved ones.
@@ -214,103 +247,109 @@ class _HugePages(Part):
     free: int | None
 
 
-class _Rank(Part):
+@Part
+class Rank(TypedDict):
+    """Where a rank ran, and under which conditions."""
+
     #: `host` is that of gethostname.
     rank: int
     host: str
-    pid: int | None = None
-    cpu_model: str | None = None
-    cores_online: int | None = None
-    kernel_release: str | None = None
+    pid: NotRequired[int | None]
+    cpu_model: NotRequired[str | None]
+    cores_online: NotRequired[int | None]
+    kernel_release: NotRequired[str | None]
     #: Where it ran at the start.
-    cpu: int | None = None
+    cpu: NotRequired[int | None]
     #: `SLURM_TOPOLOGY_ADDR` and `SLURM_TOPOLOGY_ADDR_PATTERN`, or null.
-    topology_address: str | None = None
-    topology_pattern: str | None = None
+    topology_address: NotRequired[str | None]
+    topology_pattern: NotRequired[str | None]
     #: The CPUs that the operating system lets it use, read back and not requested.
     cpus_allowed: list[int]
     #: An inode, which distinguishes nodes that share an operating system.
-    net_namespace: int | None = None
+    net_namespace: NotRequired[int | None]
     #: What hwloc sees, or null in a build without it (Debian: `libhwloc-dev`; Spack: `+hwloc`, the
     #: default).
-    topology: _Topology | None = None
+    topology: NotRequired[Topology | None]
     #: 0 if a rank may copy from another one's memory, as single-copy transfers do; null if the
     #: system has no such rule.
-    ptrace_scope: int | None = None
+    ptrace_scope: NotRequired[int | None]
     #: The system's large pages.
-    huge_pages: _HugePages | None = None
+    huge_pages: NotRequired[HugePages | None]
     #: Of the running operating system, or null. Ranks with the same `boot_id` share its cores,
     #: whatever their host names are.
-    boot_id: str | None = None
+    boot_id: NotRequired[str | None]
     #: The conditions before the sweep.
     before: Conditions
 
 
-class Header(Part):
+def _are_labels(labels: dict[str, str]) -> dict[str, str]:
+    if len(labels) > LABELS:
+        raise ValueError(f"has {len(labels)} labels; at most {LABELS} are read")
+    if any(not name.strip() for name in labels):
+        raise ValueError("has a label without a name")
+    if any(len(word) > NAME_CHARACTERS for pair in labels.items() for word in pair):
+        raise ValueError(f"has a label of more than {NAME_CHARACTERS:,} characters")
+    return labels
+
+
+def _are_different(ranks: list[Rank]) -> list[Rank]:
+    if len({rank["rank"] for rank in ranks}) < len(ranks):
+        raise ValueError("has the same rank twice")
+    return ranks
+
+
+def _have_ours(columns: list[str]) -> list[str]:
+    if len({*columns}) < len(columns):
+        raise ValueError("has the same column twice")
+    missing = [name for name in SAMPLE_TYPES if name not in columns]
+    if missing:
+        raise ValueError(f"lacks {missing[0]!r}")
+    return columns
+
+
+@Part
+class Header(TypedDict):
     """The whole header, beside `record` and `schema`."""
 
     #: 32 hexadecimal digits, random; the identity of the run.
-    run_id: str = Field(pattern=r"^[0-9a-f]{32}$")
+    run_id: Annotated[str, Field(pattern=r"^[0-9a-f]{32}$")]
     #: ISO 8601, microseconds, `Z`.
     start_utc: Time
     #: Which program it was.
-    kernel: _Kernel
+    kernel: Kernel
     #: All arguments.
-    arguments: list[str] = []
+    arguments: NotRequired[list[str]]
     #: `--label KEY=VALUE` of the caller; claims, not proofs. By convention `site`, `partition`,
     #: `environ`, `placement`, `check`, `session`, `spack_spec`, `spack_hash`, `launch`,
     #: `scheduler_options`, `modules`, `container_image`. Any other is part of the identity of the
     #: curves.
-    labels: dict[str, str]
+    labels: Annotated[dict[str, str], AfterValidator(_are_labels)]
     #: What it was to measure.
-    plan: _Plan
+    plan: Plan
     #: How it measured time.
-    clock: _Clock
+    clock: Clock
     #: The MPI library.
-    mpi: _Mpi
+    mpi: Mpi
     #: `job_id`, `step_id`, `node_list`, `cluster`, `partition`, if they are set.
-    slurm: dict[str, str | int | None] = {}
+    slurm: NotRequired[dict[str, str | int | None]]
     #: One object for each rank.
-    ranks: list[_Rank] = Field(min_length=1)
+    ranks: Annotated[list[Rank], Field(min_length=1), AfterValidator(_are_different)]
     #: The CSV's columns, in order.
-    columns: list[str] = Field(max_length=COLUMNS)
-
-    @field_validator("labels")
-    @classmethod
-    def _are_labels(cls, labels: dict[str, str]) -> dict[str, str]:
-        if len(labels) > LABELS:
-            raise ValueError(f"has {len(labels)} labels; at most {LABELS} are read")
-        if any(not name.strip() for name in labels):
-            raise ValueError("has a label without a name")
-        if any(len(word) > NAME_CHARACTERS for pair in labels.items() for word in pair):
-            raise ValueError(f"has a label of more than {NAME_CHARACTERS:,} characters")
-        return labels
-
-    @field_validator("ranks")
-    @classmethod
-    def _are_different(cls, ranks: list[_Rank]) -> list[_Rank]:
-        if len({rank.rank for rank in ranks}) < len(ranks):
-            raise ValueError("has the same rank twice")
-        return ranks
-
-    @field_validator("columns")
-    @classmethod
-    def _has_ours(cls, columns: list[str]) -> list[str]:
-        if len({*columns}) < len(columns):
-            raise ValueError("has the same column twice")
-        missing = [name for name in SAMPLE_TYPES if name not in columns]
-        if missing:
-            raise ValueError(f"lacks {missing[0]!r}")
-        return columns
+    columns: Annotated[list[str], Field(max_length=COLUMNS), AfterValidator(_have_ours)]
 
 
 def header_problem(header: dict[str, Any]) -> str | None:
     """Say what is wrong with a header and name the field, if anything is."""
     try:
-        Header.model_validate(header)
+        _reader().validate_python(header)
     except ValidationError as error:
         return worded("header", error)
     return None
+
+
+@cache
+def _reader() -> TypeAdapter[Header]:
+    return TypeAdapter(Header)
 
 
 def worded(part: str, error: ValidationError) -> str:

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import string
 from collections import Counter
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from switchpoint.records.header import Header
 
 
 @dataclass(frozen=True)
@@ -45,7 +48,7 @@ class RankLayout:
         return "".join(letters[node] if node < len(letters) else "?" for node in self.nodes)
 
 
-def layout_of(header: Mapping[str, Any]) -> RankLayout:
+def layout_of(header: Header) -> RankLayout:
     """Read from a record's header where its ranks ran. An empty header has no ranks.
 
     Fewer cores than 1 are not possible: then nothing is known. Simulated hosts are machines of
@@ -54,7 +57,7 @@ def layout_of(header: Mapping[str, Any]) -> RankLayout:
     ranks = header.get("ranks", [])
     if str(header.get("mpi", {}).get("library", "")).startswith("SMPI"):
         ranks = [{**rank, "boot_id": None} for rank in ranks]
-    cores = [rank["cores_online"] for rank in ranks if (rank.get("cores_online") or 0) >= 1]
+    cores = [count for rank in ranks if (count := rank.get("cores_online") or 0) >= 1]
     return RankLayout(
         _numbered(rank.get("host") for rank in ranks),
         _numbered(rank.get("boot_id") or rank.get("host") for rank in ranks),

@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass, field
 from json import JSONDecodeError
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, cast
 
 from switchpoint.errors import RecordError
 from switchpoint.records.lines import first_line, last_line
@@ -20,6 +20,9 @@ from switchpoint.strict_json import parse_json
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from switchpoint.records.footer import Footer
+    from switchpoint.records.header import Header
 
 SCHEMA = 1
 
@@ -38,8 +41,8 @@ class Facts:
     """
 
     path: Path
-    header: dict[str, Any]
-    footer: dict[str, Any] | None
+    header: Header
+    footer: Footer | None
     warnings: list[str] = field(default_factory=list)
 
     @property
@@ -110,7 +113,7 @@ def read_facts(path: str | os.PathLike[str]) -> Facts:
     return Facts(path, header, footer, warnings)
 
 
-def read_header(path: str | os.PathLike[str]) -> dict[str, Any]:
+def read_header(path: str | os.PathLike[str]) -> Header:
     """Read and check only a record's header; raises RecordError as `read_record`."""
     path = Path(path)
     return _parse_header(path, first_line(path))
@@ -121,7 +124,7 @@ def is_record(head: bytes) -> bool:
     return head.lstrip().startswith(b"{") and re.search(rb'"record"\s*:\s*"', head) is not None
 
 
-def _parse_header(path: Path, line: bytes) -> dict[str, Any]:
+def _parse_header(path: Path, line: bytes) -> Header:
     if not line.strip():
         empty = path.stat().st_size == 0
         problem = "is empty" if empty else "begins with an empty line, so it is not a run record"
@@ -151,10 +154,10 @@ def _parse_header(path: Path, line: bytes) -> dict[str, Any]:
 
     if wrong := header_problem(header):
         raise RecordError(path, f"{wrong}; measure again", 1)
-    return header
+    return cast("Header", header)
 
 
-def _parse_footer(path: Path, line: bytes, header: dict[str, Any]) -> dict[str, Any] | None:
+def _parse_footer(path: Path, line: bytes, header: Header) -> Footer | None:
     try:
         footer = parse_json(line) if line else None
     except ValueError:
@@ -167,7 +170,7 @@ def _parse_footer(path: Path, line: bytes, header: dict[str, Any]) -> dict[str, 
 
     if wrong := footer_problem(footer, header):
         raise RecordError(path, f"{wrong}; measure again")
-    return footer
+    return cast("Footer", footer)
 
 
 def _truncated(path: Path, rows: int | None) -> str:
@@ -175,7 +178,7 @@ def _truncated(path: Path, rows: int | None) -> str:
     return f"{path}: truncated, the run did not end{used}: measure again for all points"
 
 
-def _judge(header: dict[str, Any], footer: dict[str, Any] | None) -> list[str]:
+def _judge(header: Header, footer: Footer | None) -> list[str]:
     if footer is None:
         return []
     run = f"run {header['run_id'][:8]}"

@@ -9,7 +9,11 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypedDict
+
+if TYPE_CHECKING:
+    from switchpoint.records.footer import Footer
+    from switchpoint.records.header import Conditions, Header, Rank
 
 #: Share of the payload that a node must send and receive if the path is a network. With two ranks
 #: every byte is sent or received on each node, so a real network path carries all of it. A half
@@ -78,7 +82,7 @@ class Proof:
         return _LARGEST_BUNDLE // segment * segment if segment else None
 
 
-def prove(header: dict[str, Any], footer: dict[str, Any] | None) -> Proof:
+def prove(header: Header, footer: Footer | None) -> Proof:
     """Derive the proof from a record's header and footer (None if truncated)."""
     ranks = header["ranks"]
     proof = Proof(
@@ -98,9 +102,7 @@ def prove(header: dict[str, Any], footer: dict[str, Any] | None) -> Proof:
     return proof
 
 
-def _retransmissions(
-    ranks: list[dict[str, Any]], changes: list[tuple[dict[str, Any], dict[str, Any]]]
-) -> int | None:
+def _retransmissions(ranks: list[Rank], changes: list[tuple[Conditions, Conditions]]) -> int | None:
     """Return the TCP segments that were sent again; ranks of one network namespace share them."""
     by_namespace: dict[tuple[str, int | None], int] = {}
     for rank, (before, after) in zip(ranks, changes, strict=True):
@@ -112,12 +114,12 @@ def _retransmissions(
     return sum(by_namespace.values())
 
 
-def _growth(before: dict[str, Any], after: dict[str, Any], counter: str) -> int:
+def _growth(before: Mapping[str, Any], after: Mapping[str, Any], counter: str) -> int:
     return int(after[counter] - before[counter])
 
 
 def _busiest_interface(
-    changes: list[tuple[dict[str, Any], dict[str, Any]]],
+    changes: list[tuple[Conditions, Conditions]],
 ) -> tuple[str | None, int | None, float | None]:
     """Return name, MTU and speed of the interface that sent most between two readings."""
     sent = [
@@ -131,7 +133,15 @@ def _busiest_interface(
     return name, mtu, speed_mbps
 
 
-def conditions(header: dict[str, Any], footer: dict[str, Any] | None) -> dict[str, Any]:
+class During(TypedDict, total=False):
+    """What else a machine did during a run."""
+
+    involuntary_switches: int | None
+    steal_ticks: int | None
+    load_before: float
+
+
+def conditions(header: Header, footer: Footer | None) -> During:
     """Return what else the machine did during a run according to its record.
 
     `involuntary_switches` and `steal_ticks` as in `Proof`, `load_before` of the machine's cores.
@@ -146,7 +156,7 @@ def conditions(header: dict[str, Any], footer: dict[str, Any] | None) -> dict[st
     }
 
 
-def run_seconds(header: Mapping[str, Any], footer: Mapping[str, Any]) -> float:
+def run_seconds(header: Header, footer: Footer) -> float:
     """Return how long a run took, from its start to its end, in seconds."""
     start, end = (
         datetime.strptime(text, TIME_FORMAT) for text in (header["start_utc"], footer["end_utc"])
@@ -154,7 +164,7 @@ def run_seconds(header: Mapping[str, Any], footer: Mapping[str, Any]) -> float:
     return (end - start).total_seconds()
 
 
-def switch_of(rank: Mapping[str, Any], switch_from_node_name: str | None = None) -> str | None:
+def switch_of(rank: Rank, switch_from_node_name: str | None = None) -> str | None:
     """Return the switch above a rank's node, or None if it is not known.
 
     Slurm's address reads ``core.host_a.a1`` with the pattern ``switch.switch.node``.
@@ -168,7 +178,7 @@ def switch_of(rank: Mapping[str, Any], switch_from_node_name: str | None = None)
     return None
 
 
-def path_taken(header: Mapping[str, Any], footer: Mapping[str, Any]) -> tuple[str, str]:
+def path_taken(header: Header, footer: Footer) -> tuple[str, str]:
     """Decide which path the payload took.
 
     Returns
@@ -201,7 +211,7 @@ def path_taken(header: Mapping[str, Any], footer: Mapping[str, Any]) -> tuple[st
     return ("network" if on_network else "shared_memory"), evidence
 
 
-def carried_by_network(header: Mapping[str, Any], footer: Mapping[str, Any]) -> bool:
+def carried_by_network(header: Header, footer: Footer) -> bool:
     """Return whether sockets or interfaces carried `NETWORK_SHARE` of each node's payload.
 
     A collective may send its payload to a node once and copy it there for all other ranks, so that
@@ -221,7 +231,7 @@ def carried_by_network(header: Mapping[str, Any], footer: Mapping[str, Any]) -> 
     )
 
 
-def socket_bytes(header: Mapping[str, Any], footer: Mapping[str, Any]) -> dict[str, int] | None:
+def socket_bytes(header: Header, footer: Footer) -> dict[str, int] | None:
     """Return the bytes that the ranks' own sockets sent and received during the run, by host.
 
     None if a rank has sockets without this, such as UDP's or closed ones, or in old records.
@@ -239,15 +249,13 @@ def socket_bytes(header: Mapping[str, Any], footer: Mapping[str, Any]) -> dict[s
     return by_node
 
 
-def _payload_bytes(footer: Mapping[str, Any]) -> int:
+def _payload_bytes(footer: Footer) -> int:
     """Return the bytes that may have used a network: what left its node, if that was counted."""
     verification = footer["verification"]
     return int(verification.get("bytes_between_nodes") or verification["bytes_moved"])
 
 
-def carried_bytes(
-    header: Mapping[str, Any], footer: Mapping[str, Any], part_of_name: str = ""
-) -> dict[str, int]:
+def carried_bytes(header: Header, footer: Footer, part_of_name: str = "") -> dict[str, int]:
     """Return the bytes that each node's interfaces sent and received during the run, by host.
 
     With `part_of_name` only the interfaces with it in their names: ports of InfiniBand have a `/`.
@@ -258,20 +266,18 @@ def carried_bytes(
     }
 
 
-def _conditions(
-    header: Mapping[str, Any], footer: Mapping[str, Any]
-) -> Iterator[tuple[Mapping[str, Any], dict[str, Any], dict[str, Any]]]:
+def _conditions(header: Header, footer: Footer) -> Iterator[tuple[Rank, Conditions, Conditions]]:
     """Yield each rank with its conditions before and after the run."""
     after = {rank["rank"]: rank["after"] for rank in footer["ranks"]}
     for rank in header["ranks"]:
         yield rank, rank["before"], after[rank["rank"]]
 
 
-def _node(rank: Mapping[str, Any]) -> str:
+def _node(rank: Rank) -> str:
     return str(rank["host"])
 
 
-def _interface_bytes(conditions: Mapping[str, Any], part_of_name: str) -> int:
+def _interface_bytes(conditions: Conditions, part_of_name: str) -> int:
     return sum(
         entry["tx_bytes"] + entry["rx_bytes"]
         for entry in conditions["interfaces"]

@@ -6,14 +6,10 @@ import io
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from switchpoint.errors import RecordError
 from switchpoint.limits import COUNT, LONGEST_US, RECORD_ROWS, SHORTEST_US
-
-if TYPE_CHECKING:
-    import pandas as pd
-    import pyarrow as pa
 from switchpoint.records.lines import (
     LONGEST_END,
     check_size,
@@ -22,6 +18,12 @@ from switchpoint.records.lines import (
     split_footer,
     split_last_line,
 )
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import pyarrow as pa
+
+    from switchpoint.records.header import Header
 
 #: Columns of every record with their Arrow types. A kernel's own columns follow and are decimals.
 SAMPLE_TYPES = {
@@ -41,7 +43,7 @@ _BLOCK_BYTES = 4 * 2**20
 _LINES_BEFORE = 2
 
 
-def parse_samples(path: Path, header: dict[str, Any]) -> tuple[pd.DataFrame, bytes]:
+def parse_samples(path: Path, header: Header) -> tuple[pd.DataFrame, bytes]:
     """Return the samples and the footer line, with little more memory than the samples need."""
     import pyarrow as pa
 

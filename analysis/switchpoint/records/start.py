@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from switchpoint.records.footer import Footer, Point
 
 #: Other work takes the cores if a larger share of the calls started late and was repeated.
 _MANY_LATE = 0.1
 
 
-def start_warnings(footer: dict[str, Any]) -> Iterator[str]:
+def start_warnings(footer: Footer) -> Iterator[str]:
     """Say which times the agreed starts of a run make doubtful; nothing if calls started otherwise.
 
     Parameters
@@ -37,7 +40,7 @@ def start_warnings(footer: dict[str, Any]) -> Iterator[str]:
         )
 
 
-def _largest_below(points: list[dict[str, Any]], error_us: float) -> dict[str, int]:
+def _largest_below(points: list[Point], error_us: float) -> dict[str, int]:
     """Return for each mode the largest size whose median is below the error."""
     largest: dict[str, int] = {}
     for point in points:

@@ -7,10 +7,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from switchpoint.records.mpi_environment import mpi_settings
 from switchpoint.records.run_facts import prove
+
+if TYPE_CHECKING:
+    from switchpoint.records.footer import Footer
+    from switchpoint.records.header import Header, Stack
 
 #: Control variables that name a job, a process, a host or a file: they differ from run to run.
 _OF_THE_JOB = re.compile(
@@ -28,7 +32,7 @@ _OF_RANKS = {
 }
 
 
-def run_terms(header: Mapping[str, Any], footer: Mapping[str, Any] | None) -> dict[str, str]:
+def run_terms(header: Header, footer: Footer | None) -> dict[str, str]:
     """Return what is known of a run from its record, without what differs from run to run.
 
     Parameters
@@ -123,22 +127,20 @@ def _of_ranks(ranks: Sequence[Mapping[str, Any]]) -> dict[str, str]:
     }
 
 
-def _of_stack(stack: Mapping[str, Any], footer: Mapping[str, Any] | None) -> dict[str, str | None]:
+def _of_stack(stack: Stack, footer: Footer | None) -> dict[str, str | None]:
     """Versions and transports below MPI, and the kernel's own settings of TCP."""
-    ranks = (footer or {}).get("ranks") or [{}]
-    lanes = {lane for point in ranks[0].get("ucx_endpoints") or [] for lane in point["lanes"]}
+    endpoints = footer["ranks"][0].get("ucx_endpoints", []) if footer else []
+    lanes = {lane for point in endpoints for lane in point["lanes"]}
     return {
-        "UCX": (stack.get("ucx") or {}).get("version"),
-        "libfabric": (stack.get("libfabric") or {}).get("version"),
+        "UCX": ucx["version"] if (ucx := stack.get("ucx")) else None,
+        "libfabric": libfabric["version"] if (libfabric := stack.get("libfabric")) else None,
         "UCX's transports": ", ".join(sorted(lanes)),
         **{f"kernel's {name}": str(value) for name, value in (stack.get("tcp") or {}).items()},
     }
 
 
-def _of_path(
-    header: Mapping[str, Any], footer: Mapping[str, Any] | None
-) -> dict[str, str | float | None]:
-    proof = prove(dict(header), None if footer is None else dict(footer))
+def _of_path(header: Header, footer: Footer | None) -> dict[str, str | float | None]:
+    proof = prove(header, footer)
     return {
         "path": None if proof.path == "unknown" else proof.path.replace("_", " "),
         "interface": proof.interface,

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree
 
+from switchpoint.gating.kinds import GateFinding
 from switchpoint.printable import printable
 from switchpoint.reporting.terminal.gate import details, last_line
+from switchpoint.tables.columns import records
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -41,7 +43,7 @@ def junit_xml(verdict: Verdict) -> str:
         skipped="0",
         timestamp=verdict.start_utc[:19],
     )
-    for row in failing.to_dict("records"):
+    for row in records(failing, GateFinding):
         case = _case(suite, row["kind"], f"{row['finding_id']} {_subject(row)}".strip())
         failure = ElementTree.SubElement(
             case, "failure", message=printable(row["sentence"]), type=row["kind"]
@@ -62,7 +64,7 @@ def _case(suite: ElementTree.Element, kind: str, name: str) -> ElementTree.Eleme
     )
 
 
-def _subject(row: dict[Any, Any]) -> str:
+def _subject(row: GateFinding) -> str:
     shared = row["shared"]
     words = [row["metric"], *(shared[name] for name in ("placement", "mpi") if name in shared)]
     return " ".join(word for word in words if word)
@@ -74,11 +76,11 @@ def _passed(verdict: Verdict, failing: pd.DataFrame) -> list[str]:
     if not columns:
         return [] if len(failing) else ["all curves"]
     failed = {_group(curve, columns) for curves in failing["curves"] for curve in curves}
-    every = (_group(curve, columns) for curve in verdict.curves.to_dict("records"))
+    every = (_group(curve, columns) for curve in records(verdict.curves))
     return sorted(name for name in set(every) if name not in failed)
 
 
-def _group(curve: dict[Any, Any], columns: list[str]) -> str:
+def _group(curve: Mapping[str, Any], columns: list[str]) -> str:
     return " ".join(value for name in columns if isinstance(value := curve.get(name), str))
 
 
@@ -114,7 +116,7 @@ def markdown(verdict: Verdict) -> str:
     lines = [f"**{_escaped(last_line(verdict))}**", ""]
     if len(verdict.findings):
         lines += ["| | finding | what | more |", "|---|---|---|---|"]
-    for row in verdict.findings.to_dict("records"):
+    for row in records(verdict.findings, GateFinding):
         state = "fails" if row["fails"] else row["state"]
         more = "<br>".join(map(_escaped, details(row)))
         kind = row["kind"].replace("_", " ")
@@ -129,7 +131,7 @@ def _escaped(text: str) -> str:
     return printable(text).translate(_MARKDOWN)
 
 
-def _not_accepted(verdict: Verdict) -> Iterator[dict[Any, Any]]:
-    for row in verdict.findings.to_dict("records"):
+def _not_accepted(verdict: Verdict) -> Iterator[GateFinding]:
+    for row in records(verdict.findings, GateFinding):
         if row["state"] != "accepted":
             yield row

@@ -7,7 +7,7 @@ modes, process counts, placements and benchmarks of a place.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -16,8 +16,8 @@ import pandas as pd
 
 from switchpoint.errors import InputError
 from switchpoint.explanation.causes import PROMINENT_CONFIDENCE, matters
-from switchpoint.tables.columns import identity_columns, records
-from switchpoint.tables.findings import BOUNDARIES, KINDS
+from switchpoint.tables.columns import identity_columns, records, rows_by, values_of
+from switchpoint.tables.findings import BOUNDARIES, KINDS, Finding
 
 #: No line has a higher confidence than this, however many runs show it.
 _HIGHEST = 0.99
@@ -128,17 +128,18 @@ def digest(
     min_confidence
         Lines of boundaries that are less certain are not notable.
     """
-    rows = records(findings.assign(_matters=matters(findings)))
-    identity = identity_columns(findings.drop(columns=["_matters"], errors="ignore"))
-    widths = [_octaves(row) for row in rows]
+    identity = identity_columns(findings)
+    large = matters(findings).tolist()
+    rows = [*zip(records(findings, Finding), large, strict=True)]
     lines: dict[tuple[Any, ...], list[Line]] = {}
-    for _, row in sorted(zip(widths, rows, strict=True), key=lambda pair: pair[0]):
-        place = {name: row.get(name) for name in PLACE}
+    for row, is_large in sorted(rows, key=lambda pair: _octaves(pair[0])):
+        place = dict(zip(PLACE, values_of(row, PLACE), strict=True))
         slower = row["kind"] not in BOUNDARIES or row["magnitude"] > 0
         guideline = row["evidence"].get("guideline")
         rule = (row.get("kernel"), guideline) if guideline else None
         key = (*place.values(), row["kind"], slower, rule)
         line = _line_of(row, place, lines.setdefault(key, []))
+        line.matters |= is_large
         _add(line, row, identity)
     folded = [line for some in lines.values() for line in some]
     _count_curves(folded, curves)
@@ -255,7 +256,7 @@ def _matches(
     return contains.any(axis=1) if len(columns) else pd.Series(False, index=table.index)
 
 
-def _octaves(row: Mapping[Any, Any]) -> float:
+def _octaves(row: Finding) -> float:
     """Return the width of a finding's bracket."""
     return _logarithm(row["size_bytes"]) - _logarithm(row["last_size_before"])
 
@@ -265,7 +266,7 @@ def _logarithm(size_bytes: int) -> float:
     return math.log2(size_bytes + 1)
 
 
-def _line_of(row: Mapping[Any, Any], place: dict[str, str | None], lines: list[Line]) -> Line:
+def _line_of(row: Finding, place: dict[str, str | None], lines: list[Line]) -> Line:
     """Return the line of a finding, or a new line if no line has its bracket."""
     if row["kind"] not in BOUNDARIES:
         last = int(row["evidence"].get("last_size_bytes") or row["size_bytes"])
@@ -290,12 +291,11 @@ def _share(line: Line, last: int, first: int) -> bool:
     return high > low and _logarithm(high) - _logarithm(low) >= _SHARED * own
 
 
-def _add(line: Line, row: Mapping[Any, Any], identity: list[str]) -> None:
+def _add(line: Line, row: Finding, identity: list[str]) -> None:
     line.magnitudes.append(row["magnitude"])
-    line.matters |= bool(row["_matters"])
     if row["kind"] == "step" and "jump_us" in row["evidence"]:
         line.costs_us.append(row["evidence"]["jump_us"])
-    curve = {name: row.get(name) for name in identity}
+    curve = dict(zip(identity, values_of(row, identity), strict=True))
     line.curves[tuple(curve.values())] = curve
     run = row.get("run_id") or tuple(curve.values())
     line.confidences[run] = max(line.confidences.get(run, 0.0), row["confidence"])
@@ -319,10 +319,7 @@ def _count_curves(lines: list[Line], curves: pd.DataFrame) -> None:
         if identity
         else curves["size_bytes"].agg(["min", "max"]).to_frame().T
     )
-    rows = records(grouped)
-    by_place: dict[tuple[Any, ...], list[dict[Any, Any]]] = {}
-    for row in rows:
-        by_place.setdefault(tuple(row.get(name) for name in PLACE), []).append(row)
+    by_place = rows_by(records(grouped), PLACE)
     for line in lines:
         like = {tuple(curve.get(name) for name in _LIKE) for curve in line.curves.values()}
         common = {name: value for name in labels if (value := line.common(name)) is not None}

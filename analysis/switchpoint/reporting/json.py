@@ -6,7 +6,7 @@ import json
 import math
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from switchpoint.reproduction.recipe import Recipe
     from switchpoint.sites.doctor import Fact
     from switchpoint.store.importing import Imported
+
+#: What `--json` prints of one thing: an object.
+Json: TypeAlias = "dict[str, Any]"
 
 
 def print_json(content: object) -> None:
@@ -39,21 +42,15 @@ def _finite(content: Any) -> Any:
     return None if isinstance(content, float) and not math.isfinite(content) else content
 
 
-def findings_as_json(findings: pd.DataFrame) -> list[dict[str, Any]]:
+def findings_as_json(findings: pd.DataFrame) -> list[Json]:
     """Convert findings to the JSON of docs/reference/findings.md, with the curve as an object."""
-    from switchpoint.tables.columns import identity_columns
-    from switchpoint.tables.findings import FINDING_COLUMNS
+    from switchpoint.tables.columns import records
+    from switchpoint.tables.findings import Finding, as_object
 
-    curve_columns = [name for name in identity_columns(findings) if name != "run_id"]
-    shaped = []
-    for row in findings.to_dict("records"):
-        finding = {name: row[name] for name in FINDING_COLUMNS}
-        curve = {name: row[name] for name in curve_columns if isinstance(row[name], str)}
-        shaped.append(finding | {"curve": curve, "run_id": row["run_id"]})
-    return shaped
+    return [{**as_object(row), "run_id": row["run_id"]} for row in records(findings, Finding)]
 
 
-def switches_as_json(switches: pd.DataFrame) -> list[dict[str, Any]]:
+def switches_as_json(switches: pd.DataFrame) -> list[Json]:
     """Convert switches to the JSON of docs/reference/findings.md, with the curve as an object."""
     from switchpoint.explanation.places import EXPLANATION_COLUMNS, curve_columns
     from switchpoint.tables.columns import records
@@ -66,19 +63,20 @@ def switches_as_json(switches: pd.DataFrame) -> list[dict[str, Any]]:
     ]
 
 
-def eager_as_json(eager: pd.DataFrame) -> list[dict[str, Any]]:
+def eager_as_json(eager: pd.DataFrame) -> list[Json]:
     """Convert the table of `stayed_eager` to the JSON of docs/reference/findings.md."""
     from switchpoint.explanation.eager import EAGER_COLUMNS
     from switchpoint.explanation.places import CURVE
+    from switchpoint.tables.columns import records
 
     return [
         {"curve": {name: row[name] for name in CURVE if isinstance(row[name], str)}}
         | {name: row[name] for name in EAGER_COLUMNS}
-        for row in eager.to_dict("records")
+        for row in records(eager)
     ]
 
 
-def import_as_json(outcome: Imported) -> dict[str, Any]:
+def import_as_json(outcome: Imported) -> Json:
     """Convert the result of an import."""
     return {
         "added": outcome.added,
@@ -89,13 +87,15 @@ def import_as_json(outcome: Imported) -> dict[str, Any]:
     }
 
 
-def claims_as_json(claims: pd.DataFrame, efficiencies: pd.DataFrame) -> dict[str, Any]:
+def claims_as_json(claims: pd.DataFrame, efficiencies: pd.DataFrame) -> Json:
     """Convert the studies' claims, and the efficiencies that some of them use."""
+    from switchpoint.tables.columns import records
+
     tables = {"claims": claims, "efficiency": efficiencies}
-    return {name: table.to_dict("records") for name, table in tables.items()}
+    return {name: records(table) for name, table in tables.items()}
 
 
-def tools_as_json(table: pd.DataFrame) -> dict[str, Any]:
+def tools_as_json(table: pd.DataFrame) -> Json:
     """Convert the round trips of each tool, with the tools that were not measured."""
     from switchpoint.comparison.tools import missing_tools
 
@@ -103,14 +103,14 @@ def tools_as_json(table: pd.DataFrame) -> dict[str, Any]:
     return {"tools": rows, "not_measured": missing_tools(table)}
 
 
-def algorithms_as_json(table: pd.DataFrame) -> dict[str, Any]:
+def algorithms_as_json(table: pd.DataFrame) -> Json:
     """Convert the algorithms of collectives, a row for each size."""
     from switchpoint.tables.columns import records
 
     return {"algorithms": records(table)}
 
 
-def comparison_as_json(found: Comparison) -> dict[str, Any]:
+def comparison_as_json(found: Comparison) -> Json:
     """Convert a comparison; docs/reference/compare.md says what each column means."""
     from switchpoint.tables.columns import records
 
@@ -118,7 +118,7 @@ def comparison_as_json(found: Comparison) -> dict[str, Any]:
     return {name: records(getattr(found, name)) for name in names}
 
 
-def ladder_as_json(rungs: pd.DataFrame) -> dict[str, Any]:
+def ladder_as_json(rungs: pd.DataFrame) -> Json:
     """Convert the rungs of ladders, with their curve as an object."""
     from switchpoint.comparison.ladder import RUNG_COLUMNS
     from switchpoint.tables.columns import records
@@ -133,9 +133,7 @@ def ladder_as_json(rungs: pd.DataFrame) -> dict[str, Any]:
     }
 
 
-def recipe_as_json(
-    recipe: Recipe, differences: Iterable[Difference], written: Path | None
-) -> dict[str, Any]:
+def recipe_as_json(recipe: Recipe, differences: Iterable[Difference], written: Path | None) -> Json:
     """Convert what a run needs, what differs here, and the path of the written folder, if any."""
     return {
         "run_id": recipe.run_id,
@@ -147,7 +145,7 @@ def recipe_as_json(
     }
 
 
-def verdict_as_json(verdict: Verdict) -> dict[str, Any]:
+def verdict_as_json(verdict: Verdict) -> Json:
     """Convert the verdict of the gate to the JSON of docs/reference/gate.md."""
     from switchpoint.tables.columns import records
 
@@ -163,15 +161,17 @@ def verdict_as_json(verdict: Verdict) -> dict[str, Any]:
     }
 
 
-def acceptance_as_json(row: Mapping[str, Any]) -> dict[str, Any]:
+def acceptance_as_json(row: Mapping[str, Any]) -> Json:
     """Convert an accepted finding."""
     names = ["finding_id", "kind", "metric", "session", "sentence", "reason", "accepted_by"]
     return {name: row.get(name) for name in [*names, "accepted_utc", "accepted_until"]}
 
 
-def predictions_as_json(table: pd.DataFrame, *, activity: bool) -> dict[str, Any]:
+def predictions_as_json(table: pd.DataFrame, *, activity: bool) -> Json:
     """Convert predicted times, and if wanted what each rank does at which time."""
-    rows = table.to_dict("records")
+    from switchpoint.tables.columns import records
+
+    rows = records(table)
     for row in rows:
         spans = [[s.rank, s.phase, s.start_us, s.end_us] for s in row.pop("activity")]
         if activity:
@@ -179,7 +179,7 @@ def predictions_as_json(table: pd.DataFrame, *, activity: bool) -> dict[str, Any
     return {"predictions": rows}
 
 
-def beside_measured_as_json(comparison: pd.DataFrame) -> dict[str, Any]:
+def beside_measured_as_json(comparison: pd.DataFrame) -> Json:
     """Convert predictions beside measurements, and their gaps as findings."""
     from switchpoint.models.gaps import prediction_gaps
     from switchpoint.tables.columns import records
@@ -188,7 +188,7 @@ def beside_measured_as_json(comparison: pd.DataFrame) -> dict[str, Any]:
     return {"points": points, "findings": prediction_gaps(comparison)}
 
 
-def plan_as_json(planned: Plan) -> dict[str, Any]:
+def plan_as_json(planned: Plan) -> Json:
     """Convert what to measure next, in the form that the checks read."""
     return {
         "brackets": [
@@ -207,7 +207,7 @@ def _values_to_try(one: Candidate) -> list[int]:
     return [] if one.value is None else [*one.higher, *one.lower]
 
 
-def entries_as_json(entries: Entries) -> dict[str, Any]:
+def entries_as_json(entries: Entries) -> Json:
     """Convert settings of the catalogue, and the stack of the run for which they count."""
     stack = entries.stack
     if stack is None:
@@ -219,6 +219,6 @@ def entries_as_json(entries: Entries) -> dict[str, Any]:
     return {"stack": known, "path": entries.path, "settings": entries.rows}
 
 
-def facts_as_json(facts: Iterable[Fact]) -> dict[str, Any]:
+def facts_as_json(facts: Iterable[Fact]) -> Json:
     """Convert what `doctor` found."""
     return {"facts": [vars(fact) for fact in facts]}

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Container, Sequence
 from typing import Any
 
 import pandas as pd
 
-from switchpoint.comparison.ladder import RUNG_COLUMNS
-from switchpoint.tables.columns import records
+from switchpoint.comparison.ladder import RUNG_COLUMNS, Rung, RungOfCurve, Shown, TimeLine
+from switchpoint.comparison.reach import Jump
+from switchpoint.tables.columns import records, values_of
 from switchpoint.tables.naming import telling_columns, worded
 from switchpoint.tables.units import percent, range_text, significant
 
@@ -20,7 +21,7 @@ _HEADS = ("side", "site")
 _MOST_RARE = 3
 
 
-def by_site(rungs: pd.DataFrame) -> dict[str, dict[str, list[dict[Any, Any]]]]:
+def by_site(rungs: pd.DataFrame) -> dict[str, dict[str, list[RungOfCurve]]]:
     """Return the rungs of each ladder by its name, by its site.
 
     Ladders whose names are the same, such as of one value of two labels, are numbered.
@@ -28,26 +29,28 @@ def by_site(rungs: pd.DataFrame) -> dict[str, dict[str, list[dict[Any, Any]]]]:
     identity = rungs.drop(columns=RUNG_COLUMNS)
     heads = [name for name in _HEADS if name in identity]
     columns = [name for name in telling_columns(identity, heads) if name not in heads]
-    sites: dict[str, dict[str, list[dict[Any, Any]]]] = {}
-    own: dict[tuple[Any, ...], list[dict[Any, Any]]] = {}
-    for row in records(rungs):
-        heading = ", ".join(row[name] or f"no {name}" for name in heads)
-        curve = tuple(row[str(name)] for name in identity)
+    sites: dict[str, dict[str, list[RungOfCurve]]] = {}
+    own: dict[tuple[Any, ...], list[RungOfCurve]] = {}
+    for row in records(rungs, RungOfCurve):
+        values = zip(heads, values_of(row, heads), strict=True)
+        heading = ", ".join(value or f"no {name}" for name, value in values)
+        curve = values_of(row, map(str, identity))
         if curve not in own:
-            words = (worded(name, row[name]) for name in columns if row[name] is not None)
+            told = zip(columns, values_of(row, columns), strict=True)
+            words = (worded(name, value) for name, value in told if value is not None)
             name, ladders = ", ".join(words) or "all", sites.setdefault(heading, {})
             own[curve] = ladders[_free(name, ladders)] = []
         own[curve].append(row)
     return sites
 
 
-def line_text(rung: Mapping[str, Any]) -> str:
+def line_text(rung: TimeLine) -> str:
     """Write the line through the times of a rung; empty if it is not known.
 
     >>> line_text({"latency_us": 1.104, "rate_MBps": 12103.0})
     '1.10 µs + size / (12,103 MB/s)'
     """
-    latency, rate = rung.get("latency_us"), rung.get("rate_MBps")
+    latency, rate = rung["latency_us"], rung["rate_MBps"]
     if latency is None:
         return ""
     if rate is None:
@@ -60,7 +63,7 @@ def _free(name: str, taken: Container[str]) -> str:
     return next(one for one in itertools.chain([name], numbered) if one not in taken)
 
 
-def launches_text(boundary: Mapping[str, Any]) -> str:
+def launches_text(boundary: Shown) -> str:
     """Write how many launches show a boundary; empty if there is one launch.
 
     >>> launches_text({"launches": 26, "of_launches": 28})
@@ -70,7 +73,7 @@ def launches_text(boundary: Mapping[str, Any]) -> str:
     return f"{shown:,} of {of:,} launches" if of is not None and of > 1 else ""
 
 
-def rare_text(rungs: Sequence[Mapping[str, Any]]) -> str:
+def rare_text(rungs: Sequence[Rung]) -> str:
     """Write where only some launches of a ladder jump; empty if there is no such place."""
     rare = [one for rung in rungs for one in rung["rare"]]
     told = [
@@ -81,7 +84,7 @@ def rare_text(rungs: Sequence[Mapping[str, Any]]) -> str:
     return f"not drawn: {', '.join(told)}{more}" if told else ""
 
 
-def boundaries_text(boundaries: Sequence[Mapping[str, Any]] | None) -> str:
+def boundaries_text(boundaries: Sequence[Jump] | None) -> str:
     """Write where the time of a place jumps, and by how much, from the table of `reach`."""
     told = [
         range_text(boundary["last_size_before"], boundary["first_size_bytes"])
@@ -91,7 +94,7 @@ def boundaries_text(boundaries: Sequence[Mapping[str, Any]] | None) -> str:
     return ", ".join(told) or "-"
 
 
-def _words(boundary: Mapping[str, Any]) -> str:
+def _words(boundary: Jump) -> str:
     """Say by how much the time jumps, and in how many launches if not in all."""
     time = "" if boundary["magnitude"] is None else percent(boundary["magnitude"])
     some = boundary["launches"] != boundary["of_launches"]

@@ -3,22 +3,27 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING
 
 from switchpoint.records.mpi_environment import mpi_settings
-from switchpoint.records.run_facts import prove
+from switchpoint.records.run_facts import Proof, prove
+from switchpoint.tables.columns import Run
 from switchpoint.tables.units import size_text
 
+if TYPE_CHECKING:
+    from switchpoint.records.footer import Footer
+    from switchpoint.records.header import Header, Plan, Rank
 
-def tool_terms(run: dict[str, Any]) -> list[tuple[str, str]]:
+
+def tool_terms(run: Run) -> list[tuple[str, str]]:
     """Return what another tool's output and its labels contain."""
     labels = json.loads(run["labels"]) if isinstance(run["labels"], str) else {}
     terms = [("Started", run["start_utc"]), ("Tool", run["tool"]), ("Labels", _pairs(labels))]
     return [(term, text) for term, text in terms if isinstance(text, str) and text]
 
 
-def build_terms(run: dict[str, Any]) -> list[tuple[str, str]]:
+def build_terms(run: Run) -> list[tuple[str, str]]:
     """Return how a run's program was built, as far as it is known."""
     terms = [
         ("Builder", run["builder"]),
@@ -30,9 +35,9 @@ def build_terms(run: dict[str, Any]) -> list[tuple[str, str]]:
     return [(term, text) for term, text in terms if isinstance(text, str)]
 
 
-def record_terms(header: dict[str, Any], footer: dict[str, Any] | None) -> list[tuple[str, str]]:
+def record_terms(header: Header, footer: Footer | None) -> list[tuple[str, str]]:
     """Return what a run record says of its run."""
-    kernel, clock, plan, mpi = (header.get(name, {}) for name in ("kernel", "clock", "plan", "mpi"))
+    kernel, clock, plan, mpi = header["kernel"], header["clock"], header["plan"], header["mpi"]
     proof = prove(header, footer)
     ranks = header["ranks"]
     path = f"{proof.path}: {proof.evidence}"
@@ -66,7 +71,7 @@ def record_terms(header: dict[str, Any], footer: dict[str, Any] | None) -> list[
     return terms if footer is None else [*terms, *_verification_terms(footer)]
 
 
-def _verification_terms(footer: dict[str, Any]) -> Iterator[tuple[str, str]]:
+def _verification_terms(footer: Footer) -> Iterator[tuple[str, str]]:
     checks = footer.get("verification", {})
     arrived = checks.get("arrived")
     compared = f"{checks.get('checks')}" + (f" of {arrived:,}" if arrived is not None else "")
@@ -78,7 +83,7 @@ def _verification_terms(footer: dict[str, Any]) -> Iterator[tuple[str, str]]:
         )
 
 
-def _where(ranks: list[dict[str, Any]]) -> str:
+def _where(ranks: list[Rank]) -> str:
     return "; ".join(
         f"rank {rank['rank']} on {rank['host']}"
         + (f" ({rank['topology_address']})" if rank.get("topology_address") else "")
@@ -87,7 +92,7 @@ def _where(ranks: list[dict[str, Any]]) -> str:
     )
 
 
-def _conditions(proof: Any, ranks: list[dict[str, Any]]) -> str:
+def _conditions(proof: Proof, ranks: list[Rank]) -> str:
     load = f"load {max(rank['before']['load1'] for rank in ranks)} at start"
     if proof.involuntary_switches is None:
         return load
@@ -101,14 +106,14 @@ def _conditions(proof: Any, ranks: list[dict[str, Any]]) -> str:
     )
 
 
-def _plan(plan: dict[str, Any]) -> str:
+def _plan(plan: Plan) -> str:
     text = f"seed {plan.get('seed')}, {plan.get('passes')} passes"
     if start := plan.get("start"):
         text += f", calls start {'at an agreed time' if start == 'agreed' else 'from a barrier'}"
     return text
 
 
-def _machine(rank: dict[str, Any]) -> str:
+def _machine(rank: Rank) -> str:
     cores = rank.get("cores_online")  # None where cores are simulated
     machine = (
         f"{rank.get('cpu_model')}, "
@@ -116,9 +121,9 @@ def _machine(rank: dict[str, Any]) -> str:
         + f"kernel {rank.get('kernel_release')}"
     )
     if topology := rank.get("topology"):
-        counted = ("sockets", "numa_nodes", "cores", "hardware_threads")
-        machine += "; " + ", ".join(
-            f"{name.replace('_', ' ')}: {topology[name]}" for name in counted
+        machine += (
+            f"; sockets: {topology['sockets']}, numa nodes: {topology['numa_nodes']},"
+            f" cores: {topology['cores']}, hardware threads: {topology['hardware_threads']}"
         )
         machine += "".join(
             f", L{cache['level']}: {cache['count']} x {size_text(cache['size_bytes'])}"
@@ -132,5 +137,5 @@ def _cpu_list(cpus: list[int]) -> str:
     return ",".join(map(str, cpus)) if len(cpus) <= 8 else f"{cpus[0]} to {cpus[-1]} ({len(cpus)})"
 
 
-def _pairs(entries: dict[str, Any]) -> str:
+def _pairs(entries: Mapping[str, object]) -> str:
     return ", ".join(f"{name}={value}" for name, value in entries.items())

@@ -5,12 +5,11 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from switchpoint.importing import lock as locks
 from switchpoint.reproduction.differences import Difference
 from switchpoint.reproduction.recipe import Recipe
-from switchpoint.tables.columns import REPRODUCES, records
+from switchpoint.tables.columns import REPRODUCES, Run, records
 from switchpoint.tables.measurements import Measurements
 
 #: Facts that always differ.
@@ -42,7 +41,7 @@ class Again:
 
 def runs_again(measurements: Measurements) -> Iterator[Again]:
     """Each run that runs again another one of these."""
-    runs = {str(run["run_id"]): run for run in records(measurements.runs)}
+    runs = {str(run["run_id"]): run for run in records(measurements.runs, Run)}
     for identity, run in runs.items():
         first = str(json.loads(run["labels"] or "{}").get(REPRODUCES))
         if first in runs:
@@ -62,12 +61,15 @@ def _compared(first: str, second: str, there: Mapping[str, str], here: Mapping[s
     )
 
 
-def _facts(measurements: Measurements, run: Mapping[Any, Any]) -> dict[str, str]:
+def _facts(measurements: Measurements, run: Run) -> dict[str, str]:
     """What a run was run with, and on which machines."""
     header = measurements.facts(run["run_id"])[0]
     lock = locks.unpack(run["lock"]) if run["lock"] else None
     facts = dict(Recipe(header, str(run["source"]), lock).facts())
-    for term, name in (("CPU model", "cpu_model"), ("kernel release", "kernel_release")):
-        values = sorted({str(rank[name]) for rank in header["ranks"] if rank.get(name)})
-        facts |= {term: ", ".join(values)} if values else {}
-    return facts
+    ranks = header["ranks"]
+    machines = {
+        "CPU model": {rank.get("cpu_model") for rank in ranks},
+        "kernel release": {rank.get("kernel_release") for rank in ranks},
+    }
+    known = {term: sorted(filter(None, values)) for term, values in machines.items()}
+    return facts | {term: ", ".join(values) for term, values in known.items() if values}

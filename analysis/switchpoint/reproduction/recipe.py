@@ -12,7 +12,7 @@ import re
 import shlex
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from switchpoint.errors import InputError
 from switchpoint.importing import lock as locks
@@ -29,6 +29,8 @@ from switchpoint.untrusted.settings import may_be_set
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from switchpoint.records.header import Header
 
 _COMMIT = re.compile(r"[0-9a-f]{40}")
 
@@ -59,7 +61,7 @@ class Recipe:
         The Spack environment's lock; None if it has an `unsafe_part`.
     """
 
-    header: dict[str, Any]
+    header: Header
     source: str
     lock_text: str | None
     _unsafe: list[str] = field(default_factory=list, init=False)

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import string
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 from switchpoint.records.run_facts import carried_bytes, path_taken, socket_bytes, switch_of
 from switchpoint.sites.placements import Placement
 
+if TYPE_CHECKING:
+    from switchpoint.records.footer import Footer
+    from switchpoint.records.header import Header, Rank
+
 
 def contradictions(
     placement: Placement,
-    header: Mapping[str, Any],
-    footer: Mapping[str, Any],
+    header: Header,
+    footer: Footer,
     switch_from_node_name: str | None = None,
 ) -> list[str]:
     """Compare the requested placement with where the ranks really ran.
@@ -62,15 +66,15 @@ def contradictions(
     return [*sentences, *_fabric_not_used(header, footer)]
 
 
-def _fabric_not_used(header: Mapping[str, Any], footer: Mapping[str, Any]) -> list[str]:
+def _fabric_not_used(header: Header, footer: Footer) -> list[str]:
     """Return the complaint that nodes with InfiniBand sent by TCP although nobody chose TCP."""
     sockets = socket_bytes(header, footer)
     ports = sorted(
         {
-            f"{entry['name']} at {entry['speed_Mbps'] / 1000:g} Gbit/s"
+            f"{entry['name']} at {speed / 1000:g} Gbit/s"
             for rank in header["ranks"]
             for entry in rank["before"]["interfaces"]
-            if "/" in entry["name"] and entry.get("speed_Mbps")
+            if "/" in entry["name"] and (speed := entry.get("speed_Mbps"))
         }
     )
     if not ports or sockets is None or len(sockets) < 2:
@@ -86,7 +90,7 @@ def _fabric_not_used(header: Mapping[str, Any], footer: Mapping[str, Any]) -> li
     ]
 
 
-def map_contradictions(process_map: str, header: Mapping[str, Any]) -> list[str]:
+def map_contradictions(process_map: str, header: Header) -> list[str]:
     """Compare a process map with where a record's ranks really ran, as `contradictions` does."""
     hosts = [str(rank["host"]) for rank in header["ranks"]]
     places = dict(zip(dict.fromkeys(hosts), string.ascii_uppercase, strict=False))
@@ -97,7 +101,7 @@ def map_contradictions(process_map: str, header: Mapping[str, Any]) -> list[str]
     return [f"asked for the process map {process_map}, but ranks ran on {ran} ({names})"]
 
 
-def _shared_cores(ranks: Sequence[Mapping[str, Any]]) -> list[str]:
+def _shared_cores(ranks: Sequence[Rank]) -> list[str]:
     """Return ranks of one operating system that are bound to the same core."""
     bound: dict[tuple[str, int], list[int]] = {}
     for rank in ranks:
@@ -105,7 +109,7 @@ def _shared_cores(ranks: Sequence[Mapping[str, Any]]) -> list[str]:
             machine = rank["boot_id"] or rank["host"]
             bound.setdefault((machine, rank["cpus_allowed"][0]), []).append(rank["rank"])
     # More ranks than cores must share cores; the record shows this oversubscription.
-    if any(len(ranks) > rank["cores_online"] for rank in ranks):
+    if any(len(ranks) > (rank["cores_online"] or 0) for rank in ranks):
         return []
     return [
         f"ranks {' and '.join(map(str, sharing))} share core {core}"

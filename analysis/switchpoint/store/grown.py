@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterable
+from typing import TypedDict
 
 import pandas as pd
 
 from switchpoint.importing.files import Found
 from switchpoint.printable import path_text
 from switchpoint.store.store import Store
+from switchpoint.tables.columns import records
 from switchpoint.tables.measurements import Measurements
 
 #: Formats of runs without an identity of their own.
@@ -25,6 +27,16 @@ _LEAST_TIMES = 5
 #: What is the same in the samples of a file that has grown.
 _SAMPLE = ["kernel", "mode", "size_bytes", "time_us"]
 
+
+class ImportedRun(TypedDict):
+    """From which file a run came."""
+
+    run_id: str
+    format: str
+    source: str
+    labels: str | None
+
+
 #: The runs of each file in a store, by its path: their IDs and labels.
 Earlier = dict[str, dict[str, str]]
 
@@ -34,14 +46,15 @@ def earlier_runs(store: Store, files: Iterable[Found]) -> Earlier:
     paths = {path_text(file.path) for file in files}
     runs = store.files_imported()
     known: Earlier = {}
-    for run in runs[runs["format"].isin(_FORMATS) & runs["source"].isin(paths)].to_dict("records"):
+    chosen = runs["format"].isin(_FORMATS) & runs["source"].isin(paths)
+    for run in records(runs[chosen], ImportedRun):
         known.setdefault(run["source"], {})[run["run_id"]] = _text(run["labels"])
     return known
 
 
 def without_earlier(found: Measurements, store_url: str, earlier: Earlier) -> Measurements:
     """Leave out the samples that earlier runs of the same file have, and say so."""
-    for run in found.runs.to_dict("records"):
+    for run in records(found.runs, ImportedRun):
         known = earlier.get(run["source"], {})
         same_labels = [one for one, labels in known.items() if labels == _text(run["labels"])]
         if same_labels and run["run_id"] not in known and run["format"] in _FORMATS:

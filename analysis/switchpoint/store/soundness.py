@@ -18,7 +18,8 @@ from switchpoint.records.footer import footer_problem
 from switchpoint.records.header import header_problem
 from switchpoint.store.tables import OTHER_IDENTITY
 from switchpoint.strict_json import parse_json
-from switchpoint.tables.columns import IDENTITY, RESERVED
+from switchpoint.tables.columns import RESERVED
+from switchpoint.tables.identity import IDENTITY
 from switchpoint.tables.validity import POINT_RANGES, SAMPLE_RANGES, is_start, labels_in
 
 _ID = r"\A[0-9a-f]{32}\z"

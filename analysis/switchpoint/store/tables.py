@@ -13,13 +13,13 @@ import pyarrow.parquet as pq
 from switchpoint.store.checksums import announced, sealed
 from switchpoint.tables.columns import (
     CURVE_COLUMNS,
-    IDENTITY,
     MEASURES,
     RESERVED,
     RUN_COLUMNS,
     VALUE_COLUMNS,
     identity_columns,
 )
+from switchpoint.tables.identity import IDENTITY
 from switchpoint.tables.measurements import constant
 from switchpoint.tables.validity import labels_in
 

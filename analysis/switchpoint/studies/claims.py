@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, TypedDict
 
 import pandas as pd
 
@@ -17,7 +17,7 @@ from switchpoint.studies import study_000, study_001, study_002, study_003, stud
 from switchpoint.studies.claim import Claim
 from switchpoint.studies.evidence import Evidence
 from switchpoint.studies.points import Data, NotTestableError, data_of
-from switchpoint.tables.columns import none_for_nulls
+from switchpoint.tables.columns import none_for_nulls, records
 from switchpoint.tables.measurements import Measurements
 
 HOLDS = "holds"
@@ -34,10 +34,39 @@ _PLACE = ["site", "partition"]
 _MPI = ["mpi", "environ"]
 PLACE = (*_PLACE, *_MPI)
 
-COLUMNS = [
-    "study", "number", "claim", "published", "site", "partition", "mpi", "environ", "verdict",
-    "evidence", "reason", "fix",
-]  # fmt: skip
+
+class Figure(TypedDict):
+    """An `Evidence` in a table."""
+
+    what: str
+    value: float
+    low: float
+    high: float
+    wanted: str
+    holds: bool | None
+    unit: str
+    units: int
+    runs: tuple[str, ...]
+
+
+class ClaimRow(TypedDict):
+    """A claim at a place, see `claims`."""
+
+    study: str
+    number: int
+    claim: str
+    published: str
+    site: str | None
+    partition: str | None
+    mpi: str | None
+    environ: str | None
+    verdict: str
+    evidence: list[Figure]
+    reason: str | None
+    fix: str | None
+
+
+COLUMNS = [*ClaimRow.__annotations__]
 
 
 def claims(measurements: Measurements, study: str | None = None) -> pd.DataFrame:
@@ -100,7 +129,7 @@ def efficiencies(measurements: Measurements) -> pd.DataFrame:
     rows = [
         place | row
         for place, data in places_of(data_of(measurements))
-        for row in study_002.parallel_efficiency(data).to_dict("records")
+        for row in records(study_002.parallel_efficiency(data))
     ]
     return none_for_nulls(
         pd.DataFrame(rows, columns=[*_PLACE, *_MPI, *study_002.EFFICIENCY_COLUMNS])

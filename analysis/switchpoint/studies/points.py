@@ -10,14 +10,18 @@ import json
 from collections.abc import Hashable
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
 from switchpoint.records.rank_layout import layout_of
-from switchpoint.tables.columns import IDENTITY, identity_columns, none_for_nulls
+from switchpoint.tables.columns import identity_columns, none_for_nulls
 from switchpoint.tables.curves import summarise
+from switchpoint.tables.identity import IDENTITY
 from switchpoint.tables.measurements import Measurements
+
+if TYPE_CHECKING:
+    from switchpoint.records.header import Header
 
 #: With at least this many launches, launches are resampled, otherwise passes.
 LAUNCHES = 5
@@ -95,9 +99,9 @@ class Data:
         """Medians and scatter per curve and size, as from `summarise`."""
         return summarise(self.samples)
 
-    def header(self, run_id: Hashable) -> dict[str, Any]:
+    def header(self, run_id: Hashable) -> Header:
         """Return the header of a run's record."""
-        header: dict[str, Any] = json.loads(self.header_text(run_id))
+        header: Header = json.loads(self.header_text(run_id))
         return header
 
     def header_text(self, run_id: Hashable) -> str:
@@ -162,8 +166,8 @@ def _facts(run_id: str, text: Any) -> tuple[Any, ...] | None:
 
     Another tool's output does not.
     """
-    header = json.loads(text) if isinstance(text, str) else {}
-    if not header.get("ranks"):
+    header: Header | None = json.loads(text) if isinstance(text, str) else None
+    if not header or not header.get("ranks"):
         return None
     layout = layout_of(header)
     nodes, machines = len(set(layout.nodes)), len(set(layout.machines))

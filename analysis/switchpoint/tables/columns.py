@@ -8,17 +8,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
-from typing import Any, TypeVar
+from typing import Any, Final, TypedDict, TypeVar, overload
 
 import pandas as pd
 
 from switchpoint.records.run_facts import LINK
-from switchpoint.tables.findings import FINDING_COLUMNS
+from switchpoint.tables.findings import FINDING_COLUMNS, Finding
+from switchpoint.tables.identity import IDENTITY, CurveIdentity
 
 AnyRow = TypeVar("AnyRow", bound=Mapping[Any, Any])
-
-#: Columns that distinguish the curves of run records, in the order in which people read them.
-IDENTITY = ["site", "partition", "mpi", "environ", "kernel", "placement", "mode", "run_id"]
 
 #: The identity column that exists only if builds differ, see `builds`.
 BUILD = "build"
@@ -38,47 +36,114 @@ PASSING_LABELS = frozenset(
     ]
 )  # fmt: skip
 
-#: Runs: their columns, and what each says.
-RUN_FIELDS = [
-    (["run_id"], "the identity: of a record its own, of other formats a hash"),
-    (["format"], "`record`, `tidy`, `reframe`, `osu`, `imb`, `netpipe` or another format's name"),
-    (["source"], "the file it came from"),
-    (["site"], "the label `site`"),
-    (["date"], "the day of the start in UTC, whose month is the folder"),
-    (["start_utc"], "when it started"),
-    (["partition", "mpi", "environ", "kernel", "placement", "session"],
-     "from the header and its labels; `mpi` is shortened, for example to `Open MPI 4.1.4`"),
-    (["complete"], "false if the record was truncated"),
-    (["tool"], "which program measured it, and its version"),
-    (["program"], "what a kernel says of its own build: version, commit, builder, compiler, flags"),
-    (["builder", "spec_hash"],
-     "what built it (`cmake`, `spack`; `site` if it was installed already), and Spack's hash of our"
-     " kernels"),
-    (["spack_spec", "spack_hash", "lock_hash", "lock"],
-     "the concrete spec from the lock, its hash, the start of the lock's SHA-256, and the lock. For"
-     " our kernels a label alone does not count: the program has to name the same hash"),
-    (["labels"], "all labels, and the names from the run's path"),
-    (["header", "footer"], "those of the record"),
-    (["warnings"], "what to know before you trust the numbers, one per line"),
-]  # fmt: skip
-RUN_COLUMNS = [name for names, _ in RUN_FIELDS for name in names]
+
+class Run(TypedDict):
+    """A row of the runs table. Texts are null if they are not known."""
+
+    #: the identity: of a record its own, of other formats a hash
+    run_id: str
+    #: `record`, `tidy`, `reframe`, `osu`, `imb`, `netpipe` or another format's name
+    format: str
+    #: the file it came from
+    source: str
+    #: the label `site`
+    site: str | None
+    #: the day of the start in UTC, whose month is the folder
+    date: str | None
+    #: when it started
+    start_utc: str | None
+    #: from the header and its labels; `mpi` is shortened, for example to `Open MPI 4.1.4`
+    partition: str | None
+    mpi: str | None
+    environ: str | None
+    kernel: str | None
+    placement: str | None
+    session: str | None
+    #: false if the record was truncated
+    complete: bool
+    #: which program measured it, and its version
+    tool: str | None
+    #: what a kernel says of its own build: version, commit, builder, compiler, flags
+    program: str | None
+    #: what built it (`cmake`, `spack`; `site` if it was installed already), and Spack's hash of our
+    #: kernels
+    builder: str | None
+    spec_hash: str | None
+    #: the concrete spec from the lock, its hash, the start of the lock's SHA-256, and the lock. For
+    #: our kernels a label alone does not count: the program has to name the same hash
+    spack_spec: str | None
+    spack_hash: str | None
+    lock_hash: str | None
+    lock: str | None
+    #: all labels, and the names from the run's path
+    labels: str | None
+    #: those of the record
+    header: str | None
+    footer: str | None
+    #: what to know before you trust the numbers, one per line
+    warnings: str | None
+
+
+RUN_COLUMNS = [*Run.__annotations__]
+
+
+class PointValues(TypedDict):
+    """What is known of a curve at one size, see `curves.summarise`."""
+
+    size_bytes: int
+    time_us: float
+    low_us: float
+    high_us: float
+    mad_us: float
+    error_us: float
+    trimmed_us: float
+    min_us: float
+    count: int
+    bandwidth_MBps: float
+
+
+class Point(PointValues, CurveIdentity):
+    """A row of the curves' table."""
+
 
 #: Curves: the identity and one row per size.
-CURVE_COLUMNS = [
-    "size_bytes", "time_us", "low_us", "high_us", "mad_us", "error_us", "trimmed_us", "min_us",
-    "count", "bandwidth_MBps",
-]  # fmt: skip
+CURVE_COLUMNS = [*PointValues.__annotations__]
 
-#: Single values of other projects' tests, which have no message size: first the columns that
-#: distinguish series of values, then the value, its time, its reference and its labels.
+
+class Value(TypedDict):
+    """A single value of another project's test, which has no message size."""
+
+    value_id: str
+    site: str | None
+    partition: str | None
+    environ: str | None
+    test: str
+    variable: str
+    unit: str | None
+    time_utc: str
+    value: float
+    reference: float | None
+    lower: float | None
+    upper: float | None
+    result: str | None
+    labels: str | None
+    source: str
+
+
+VALUE_COLUMNS = [*Value.__annotations__]
+
+#: Columns that distinguish series of single values.
 VALUE_SERIES = ["site", "partition", "environ", "test", "variable", "unit"]
-VALUE_COLUMNS = [
-    "value_id", *VALUE_SERIES, "time_utc", "value", "reference", "lower", "upper", "result",
-    "labels", "source",
-]  # fmt: skip
 
 #: Findings in a report: what is known of each, as sentences.
-NOTES = "notes"
+NOTES: Final = "notes"
+
+
+class NotedFinding(Finding):
+    """A finding in a report."""
+
+    notes: list[str]
+
 
 #: Names that no column of a curve's identity may have.
 RESERVED = frozenset([*MEASURES, *CURVE_COLUMNS, *FINDING_COLUMNS, NOTES])
@@ -115,10 +180,30 @@ def rows_by(rows: Iterable[AnyRow], names: Iterable[str]) -> dict[tuple[Any, ...
     return groups
 
 
-def records(table: pd.DataFrame) -> list[dict[str, Any]]:
-    """Return the rows of a table as dictionaries, with Python values and None for nulls."""
-    rows: list[dict[str, Any]] = none_for_nulls(table).to_dict("records")  # type: ignore[assignment]
-    return rows
+@overload
+def records(table: pd.DataFrame) -> list[dict[str, Any]]: ...
+@overload
+def records(table: pd.DataFrame, of: type[AnyRow]) -> list[AnyRow]: ...
+def records(table: pd.DataFrame, of: type[Any] = dict) -> list[Any]:
+    """Return the rows of a table as dictionaries, with Python values and None for nulls.
+
+    Parameters
+    ----------
+    table
+        Any table. It may have more columns than the rows' type names, such as labels.
+    of
+        The `TypedDict` of a row, so that the type checker knows its columns. Without it, rows are
+        of columns that are only known when the program runs.
+
+    Raises
+    ------
+    KeyError
+        If the table has rows, but lacks a column that such a row has to have.
+    """
+    missing: frozenset[str] = getattr(of, "__required_keys__", frozenset()).difference(table)
+    if missing and len(table):
+        raise KeyError(f"a table of {of.__name__} has no column {min(missing)}")
+    return none_for_nulls(table).to_dict("records")
 
 
 def none_for_nulls(table: pd.DataFrame) -> pd.DataFrame:

@@ -6,25 +6,132 @@ docs/reference/findings.md are made from here.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal, TypedDict
 
+from switchpoint.records.run_facts import During
+from switchpoint.tables.identity import CurveIdentity
 from switchpoint.tables.units import percent, place_text
 
-#: One finding: the values of its columns by name.
-Row = Mapping[Any, Any]
+
+class Line(TypedDict):
+    """The line through the times of one side of a boundary, and between which sizes it lies."""
+
+    first_size_bytes: int
+    last_size_bytes: int
+    intercept_us: float
+    per_byte_us: float
 
 
-class Finding(TypedDict):
-    """What timing shows in a curve: `ANOMALY_COLUMNS`, without the identity of the curve."""
+class Violated(TypedDict):
+    """One size at which a collective takes `factor` times as long as what should be slower."""
+
+    size_bytes: int
+    factor: float
+    low: float
+    high: float
+    than: str
+
+
+class Forced(TypedDict):
+    """The algorithm that is fastest if it is forced, and its part of the choice's time."""
+
+    algorithm: str
+    part: float
+
+
+class Evidence(During, total=False):
+    """What supports a finding. Each kind has some of this, see `KINDS`."""
+
+    before: Line
+    after: Line
+    jump_us: float
+    noise: float
+    posterior: float
+    bend: float
+    real: float
+    launches: int
+    of_launches: int
+    siblings: int
+    of_siblings: int
+    caveat: str
+    states: dict[str, float]
+    standard_errors: float
+    passes: list[int]
+    slower: list[float]
+    of_passes: int
+    first_size_bytes: int
+    last_size_bytes: int
+    #: How many; of a guideline, which.
+    sizes: int | list[Violated]
+    largest: float
+    other: dict[str, Any]
+    launch_scatter: float
+    guideline: str
+    says: str
+    ranks: int
+    worst_size_bytes: int
+    forced: Forced | None
+    predicted_us: float
+    predicted_low_us: float
+    predicted_high_us: float
+    measured_us: float
+    measured_low_us: float
+    measured_high_us: float
+    looks_like: str | None
+    notes: list[str]
+    other_work: float
+
+
+#: The value of a setting: a number, a text such as `8K` or `auto`, or null if it is not known.
+SettingValue = int | float | str | None
+
+
+class Suspect(TypedDict):
+    """A setting of a run whose value predicts a step, see `explanation.suspects`.
+
+    Sizes are null if the library chooses the value, `environment` if nothing can set it.
+    """
+
+    name: str
+    value: SettingValue
+    set_by: str
+    last_size: int | None
+    first_size: int | None
+    governs: str
+    reason: str
+    source: str
+    ends_eager: bool
+    environment: str | None
+    most_bytes: int | None
+
+
+class Origin(TypedDict):
+    """A guess at what a finding comes from; its evidence consists of sentences."""
+
+    guess: str
+    means: str
+    evidence: list[str]
+    source: str
+
+
+class Anomaly(CurveIdentity):
+    """What timing shows in a curve: `ANOMALY_COLUMNS`, beside the identity of the curve."""
 
     kind: str
     size_bytes: int
     last_size_before: int
     magnitude: float
     confidence: float
-    evidence: dict[str, Any]
+    evidence: Evidence
+
+
+class Finding(Anomaly):
+    """An anomaly with its causes: `FINDING_COLUMNS`."""
+
+    suspects: list[Suspect]
+    origin: Origin | None
 
 
 @dataclass(frozen=True)
@@ -163,17 +270,17 @@ class Column:
     meaning: str
     stage: Literal["detection", "explanation"] = "detection"
     heading: str = ""
-    text: Callable[[Row], str] = lambda row: ""
-    short: Callable[[Row], str] | None = None
+    text: Callable[[Finding], str] = lambda row: ""
+    short: Callable[[Finding], str] | None = None
 
 
-def relative_jump(row: Row) -> float:
+def relative_jump(row: Anomaly) -> float:
     """Return the relative jump of the time at a boundary's first size, whatever its kind."""
     line, jump = row["evidence"]["before"], row["evidence"]["jump_us"]
     return float(jump / (line["intercept_us"] + line["per_byte_us"] * row["size_bytes"]))
 
 
-def may_jump(row: Row) -> bool:
+def may_jump(row: Anomaly) -> bool:
     """Return whether the time jumps at a finding, or probably enough to look closer."""
     if row["kind"] == "step" or row["kind"] not in BOUNDARIES:
         return bool(row["kind"] == "step")
@@ -181,10 +288,18 @@ def may_jump(row: Row) -> bool:
     return bool(probable and abs(relative_jump(row)) >= _SMALLEST_JUMP)
 
 
-def place(row: Row) -> str:
+def place(row: Anomaly) -> str:
     """Write where a finding lies."""
     last_size = row["evidence"].get("last_size_bytes")
     return place_text(row["kind"], row["last_size_before"], row["size_bytes"], last_size)
+
+
+def as_object(row: Finding) -> dict[str, object]:
+    """Return a finding as an object of JSON, with its curve as an object."""
+    known = {name: value for name, value in row.items() if name in FINDING_COLUMNS}
+    others = {*FINDING_COLUMNS, "run_id"}
+    curve = {name: v for name, v in row.items() if name not in others and isinstance(v, str)}
+    return {**known, "curve": curve}
 
 
 COLUMNS = [

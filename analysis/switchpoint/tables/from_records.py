@@ -8,12 +8,21 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from switchpoint.printable import path_text
-from switchpoint.tables.columns import IDENTITY, MEASURES, PASSING_LABELS, RESERVED, RUN_COLUMNS
+from switchpoint.tables.columns import (
+    MEASURES,
+    PASSING_LABELS,
+    RESERVED,
+    RUN_COLUMNS,
+    Run,
+    values_of,
+)
+from switchpoint.tables.identity import IDENTITY
 from switchpoint.tables.measurements import Measurements, constant, repeated
 from switchpoint.tables.mpi_names import mpi_name
 from switchpoint.tables.sweeps import ZOOM
 
 if TYPE_CHECKING:
+    from switchpoint.records.header import Plan
     from switchpoint.records.record import Facts, Record
 
 
@@ -37,7 +46,7 @@ def from_record(record: Record, labels: dict[str, str] | None = None) -> Measure
     samples = record.samples
     labels = record.header["labels"] if labels is None else labels
     run = describe_run(record, labels)
-    texts = {name: run.get(name) for name in IDENTITY} | own_labels(labels)
+    texts = dict(zip(IDENTITY, values_of(run, IDENTITY), strict=True)) | own_labels(labels)
     columns: dict[str, Any] = {name: constant(text, len(samples)) for name, text in texts.items()}
     modes = samples["mode"].array
     in_order = sorted(modes.categories)  # not in the order of the seed
@@ -48,7 +57,7 @@ def from_record(record: Record, labels: dict[str, str] | None = None) -> Measure
     return Measurements(pd.DataFrame(columns, copy=False), described)
 
 
-def _definition(plan: dict[str, Any], modes: pd.Categorical) -> dict[str, pd.Categorical]:
+def _definition(plan: Plan, modes: pd.Categorical) -> dict[str, pd.Categorical]:
     """Return the columns that say what a time means, as far as a kernel could define it otherwise.
 
     They come from the plan, so no label is needed. Old records do not say it, and their curves do
@@ -81,7 +90,7 @@ def own_labels(labels: dict[str, str]) -> dict[str, str]:
     return {name: value for name, value in labels.items() if name not in not_own}
 
 
-def describe_run(facts: Facts, labels: dict[str, str]) -> dict[str, Any]:
+def describe_run(facts: Facts, labels: dict[str, str]) -> Run:
     """Return a row of the runs table from a record's header and footer and the run's labels."""
     header = facts.header
     kernel = header["kernel"]

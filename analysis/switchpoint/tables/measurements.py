@@ -9,7 +9,7 @@ import functools
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -25,11 +25,18 @@ from switchpoint.tables.columns import (
 )
 from switchpoint.tables.sweeps import Sweeps
 
+if TYPE_CHECKING:
+    from switchpoint.records.footer import Footer
+    from switchpoint.records.header import Header
+
 #: The runs whose facts stay parsed, 0.3 MB each.
 _RUNS_KEPT = 256
 
 #: Header and footer of a run record.
-Facts = tuple[dict[str, Any], dict[str, Any] | None]
+Facts: TypeAlias = "tuple[Header, Footer | None]"
+
+#: Those of other formats. Who needs a field of the header asks first whether there is one.
+_NO_FACTS: Facts = cast("Header", {}), None
 
 
 @dataclass
@@ -67,10 +74,10 @@ class Measurements:
         of_runs = (line for text in texts for line in text.splitlines())
         return list(dict.fromkeys([*of_runs, *self.not_taken]))
 
-    def facts(self, run_id: str) -> tuple[dict[str, Any], dict[str, Any] | None]:
+    def facts(self, run_id: str) -> Facts:
         """Return header and footer of one run. The header is empty if it is not a run record."""
         texts = self._texts.get(run_id)
-        return ({}, None) if texts is None else facts_of(texts)
+        return _NO_FACTS if texts is None else facts_of(texts)
 
     @functools.cached_property
     def _texts(self) -> dict[str, dict[str, Any]]:
@@ -102,10 +109,10 @@ class Measurements:
         return Sweeps.of(self.samples)
 
 
-def facts_of(run: Mapping[Any, Any] | pd.Series[Any]) -> Facts:
+def facts_of(run: Mapping[str, Any] | pd.Series[Any]) -> Facts:
     """Return header and footer of a row of the runs table, as `Measurements.facts` does."""
     if not isinstance(run["header"], str):
-        return {}, None
+        return _NO_FACTS
     footer = run["footer"]
     return _parsed(run["header"], footer if isinstance(footer, str) else None)
 

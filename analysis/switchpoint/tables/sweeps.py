@@ -12,7 +12,8 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from switchpoint.tables.columns import identity_columns
+from switchpoint.tables.columns import identity_columns, records
+from switchpoint.tables.identity import CurveIdentity
 
 Floats = npt.NDArray[np.float64]
 Indices = npt.NDArray[np.integer[Any]]
@@ -75,9 +76,9 @@ class Sweeps:
             self.time_us[rows],
         )
 
-    def identities(self) -> list[dict[Any, Any]]:
+    def identities(self) -> list[CurveIdentity]:
         """Return the identity of each curve."""
-        return self.curves.to_dict("records")
+        return records(self.curves, CurveIdentity)
 
     def same_but_for_the_run(self) -> Indices:
         """Number the curves in their order; launches of one curve get the same number."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
@@ -20,6 +20,9 @@ from switchpoint.tables.measurements import Measurements
 from switchpoint.tables.mpi_names import OPERATION_NAMES, mpi_family
 from switchpoint.tables.sweeps import Floats
 from switchpoint.tuning.facts import NAME, Group, Tuning, Winner, operation_of
+
+if TYPE_CHECKING:
+    from switchpoint.records.header import Header
 
 #: A rule is written where every launch gains more.
 LEAST_GAIN = 0.05
@@ -38,7 +41,7 @@ _LARGEST = 2**20 - 1
 _PLACE = ("mpi", "placement", "environ", "site", "partition")
 
 _One = tuple[dict[str, Any], int, Race]
-_Headers = Sequence[Mapping[str, Any]]
+_Headers: TypeAlias = "Sequence[Header]"
 
 
 def tune(
@@ -82,7 +85,7 @@ def tune(
         raise InputError("tune", f"no rules can be written for {mpi}, only for Open MPI and MPICH")
     notes: list[str] = []
     groups: list[Group] = []
-    headers: list[Mapping[str, Any]] = []
+    headers: list[Header] = []
     for identity, ranks, race in found:
         kernel = str(identity["kernel"])
         launches = [measurements.facts(run)[0] for run in race.runs]

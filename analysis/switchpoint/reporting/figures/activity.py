@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pandas as pd
 
 from switchpoint.reporting.figures.figure import (
     COLOURS,
     INK,
     Figure,
+    Plotly,
     axis,
     literal,
     no_template,
@@ -37,7 +36,7 @@ def draw_activity(name: str, title: str, activity: pd.DataFrame, hosts: dict[int
         Host name of each rank.
     """
     rows = _rows(activity, hosts)
-    data: list[dict[str, Any]] = []
+    data: list[Plotly] = []
     shown: list[str] = []
     for _, point in activity.groupby(["mode", "size_bytes"], sort=False):
         point_name = f"{point['mode'].iloc[0]}, {size_text(point['size_bytes'].iloc[0])}"
@@ -62,7 +61,7 @@ def draw_timelines(
         Host name of each rank.
     """
     rows = _rows(pd.concat([predicted, measured]), hosts)
-    data: list[dict[str, Any]] = []
+    data: list[Plotly] = []
     named: set[str] = set()
     for activity, panel in ((predicted, "y"), (measured, "y2")):
         for trace in _activity_traces(activity, rows):
@@ -93,7 +92,7 @@ def _rows(activity: pd.DataFrame, hosts: dict[int, str]) -> dict[int, str]:
     return {rank: f"{rank} on {literal(hosts[rank])}" for rank in ranks}
 
 
-def _activity_traces(point: pd.DataFrame, rows: dict[int, str]) -> list[dict[str, Any]]:
+def _activity_traces(point: pd.DataFrame, rows: dict[int, str]) -> list[Plotly]:
     colours = dict(_ACTIVITIES)
     spare = iter(COLOURS)
     traces = []
@@ -120,7 +119,7 @@ def _activity_traces(point: pd.DataFrame, rows: dict[int, str]) -> list[dict[str
     return traces
 
 
-def _activity_layout(rows: dict[int, str], shown: list[str]) -> dict[str, Any]:
+def _activity_layout(rows: dict[int, str], shown: list[str]) -> Plotly:
     """Return axes and a menu of the points. `shown` names the point of each trace."""
     points = list(dict.fromkeys(shown))
     return _layout(170 + 30 * len(rows)) | {
@@ -142,7 +141,7 @@ def _activity_layout(rows: dict[int, str], shown: list[str]) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _layout(height: int) -> dict[str, Any]:
+def _layout(height: int) -> Plotly:
     return plain_layout() | {
         "height": height,
         "margin": {"l": 110, "r": 15, "t": 50, "b": 90},
@@ -152,7 +151,7 @@ def _layout(height: int) -> dict[str, Any]:
     }
 
 
-def _rank_axis(rows: dict[int, str], domain: list[float]) -> dict[str, Any]:
+def _rank_axis(rows: dict[int, str], domain: list[float]) -> Plotly:
     """Return an axis with a row for each rank, the first on top."""
     return axis() | {
         "type": "category",

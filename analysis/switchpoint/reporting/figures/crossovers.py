@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pandas as pd
 
-from switchpoint.reporting.figures.figure import COLOURS, Figure, axis, literal, plain_layout
+from switchpoint.reporting.figures.figure import (
+    COLOURS,
+    Figure,
+    Plotly,
+    axis,
+    literal,
+    plain_layout,
+)
 from switchpoint.tables.units import significant, size_text
 
 TIE = "no difference"
@@ -45,7 +50,7 @@ def draw_crossovers(name: str, title: str, cells: pd.DataFrame) -> Figure:
 
 def _trace(
     number: int, algorithm: str, cells: pd.DataFrame, sizes: list[int], groups: list[int]
-) -> dict[str, Any]:
+) -> Plotly:
     """Return the cells of one algorithm as a trace of its own, so that it is in the legend."""
     colour = _NEUTRAL if algorithm == TIE else COLOURS[number % len(COLOURS)]
     letter = "=" if algorithm == TIE else chr(ord("A") + number)
@@ -75,7 +80,7 @@ def _told(fastest: str, segment_bytes: int, time_us: float, as_good: str) -> str
     return f"{literal(fastest)}{parts}: {significant(time_us)} µs{also}"
 
 
-def _layout(sizes: list[int], groups: list[int], names: int) -> dict[str, Any]:
+def _layout(sizes: list[int], groups: list[int], names: int) -> Plotly:
     legend = _ENTRY_HEIGHT * names + 20
     return plain_layout() | {
         "height": _ROW * len(groups) + _AXES + legend,

@@ -9,12 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import pandas as pd
 
 from switchpoint.comparison.baselines import Pairing
-from switchpoint.reporting.figures.figure import Figure
+from switchpoint.reporting.figures.figure import Figure, Plotly
 from switchpoint.reporting.figures.metrics import BANDWIDTH, STREAMING, TIME, Metric, time_of
 from switchpoint.reporting.figures.panels import panel_layout
 from switchpoint.reporting.figures.styles import Styles
@@ -152,7 +151,7 @@ class _Series:
 
     def figure(self, name: str, title: str, metric: Metric) -> Figure:
         """Draw all panels in one metric."""
-        data: list[dict[str, Any]] = []
+        data: list[Plotly] = []
         named: set[str] = set()
         for index, (_, panel) in enumerate(self.panels, start=1):
             number = index if index > 1 else ""

@@ -5,11 +5,14 @@ from __future__ import annotations
 import html
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from switchpoint.printable import printable
+
+#: An object of Plotly's JSON: a trace, a layout or a part of one.
+Plotly: TypeAlias = "dict[str, Any]"
 
 #: Okabe and Ito's palette, which people with any colour vision can distinguish. Findings are black.
 COLOURS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9"]
@@ -37,7 +40,7 @@ _MODEBAR = {"bgcolor": _NO_COLOUR, "color": "#888", "activecolor": "#0072B2"}
 _MOST_CHARACTERS = 72
 
 
-def plain_layout() -> dict[str, Any]:
+def plain_layout() -> Plotly:
     """Return what the layouts of figures have in common: the page's own colours and its font."""
     return {
         "paper_bgcolor": _NO_COLOUR,
@@ -65,8 +68,8 @@ class Figure:
 
     name: str
     title: str
-    data: list[dict[str, Any]]
-    layout: dict[str, Any]
+    data: list[Plotly]
+    layout: Plotly
     left_out: int = 0
 
     @property
@@ -82,7 +85,7 @@ def size_ticks(smallest: float, largest: float, most: int) -> list[int]:
     return [2**power for power in range(first - first % step, last + 1, step) if power >= 0]
 
 
-def value_ticks(smallest: float, largest: float) -> dict[str, Any]:
+def value_ticks(smallest: float, largest: float) -> Plotly:
     """Return labels of a logarithmic axis of values: decades, and more if there are few."""
     first, last = math.floor(math.log10(smallest)), math.ceil(math.log10(largest))
     steps = [1.0] if last - first > _FEW_DECADES else [1.0, 2.0, 5.0]
@@ -92,7 +95,7 @@ def value_ticks(smallest: float, largest: float) -> dict[str, Any]:
     return {"tickvals": ticks, "ticktext": [f"{tick:,.10g}" for tick in ticks]}
 
 
-def axis() -> dict[str, Any]:
+def axis() -> Plotly:
     """Return the style of every axis."""
     return {
         "gridcolor": _GRID,

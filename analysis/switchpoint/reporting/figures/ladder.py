@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import xml.etree.ElementTree as ET
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 
-from switchpoint.comparison.ladder import PROTOCOLS, UNKNOWN
+from switchpoint.comparison.ladder import PROTOCOLS, UNKNOWN, Rung
 from switchpoint.errors import InputError
 from switchpoint.printable import printable
 from switchpoint.reporting.figures.figure import size_ticks
@@ -105,7 +104,7 @@ def _scale(rungs: pd.DataFrame) -> LogScale:
 
 
 def _draw_ladder(
-    drawing: ET.Element, scale: LogScale, name: str, rungs: Sequence[Mapping[str, Any]], y: float
+    drawing: ET.Element, scale: LogScale, name: str, rungs: Sequence[Rung], y: float
 ) -> float:
     """Draw a name, its bar, and the labels of its boundaries below it; return where they end."""
     add_text(drawing, _LEFT, y + _NAME - 4, name, "label")
@@ -114,7 +113,9 @@ def _draw_ladder(
         _draw_rung(drawing, scale, rung, y)
     reached: list[float] = []
     for rung in rungs[1:]:
-        cut = scale(rung["last_size_before"])
+        before = rung["last_size_before"]
+        assert before is not None  # only the first has none
+        cut = scale(before)
         group = ET.SubElement(drawing, "g")
         ET.SubElement(group, "title").text = _told(rung)
         kind = "cut" if rung["exact"] else "cut open"
@@ -123,7 +124,7 @@ def _draw_ladder(
             {"class": kind, "x1": f"{cut:.1f}", "x2": f"{cut:.1f}", "y1": f"{y - 2:.1f}",
              "y2": f"{y + _BAR_HEIGHT + 2:.1f}"},
         )  # fmt: skip
-        words = f"{rung['last_size_before']:,}"
+        words = f"{before:,}"
         line = _free_line(reached, cut, len(words) * _CHARACTER)
         add_text(group, cut, y + _BAR_HEIGHT + 12 + line * _LABEL, words, "label", "middle")
     return y + _ROW + max(len(reached) - 1, 0) * _LABEL
@@ -139,7 +140,7 @@ def _free_line(reached: list[float], centre: float, width: float) -> int:
     return len(reached) - 1
 
 
-def _draw_rung(drawing: ET.Element, scale: LogScale, rung: Mapping[str, Any], y: float) -> None:
+def _draw_rung(drawing: ET.Element, scale: LogScale, rung: Rung, y: float) -> None:
     start = scale(rung["last_size_before"] or rung["first_size_bytes"])
     end = scale(rung["last_size_bytes"])
     group = ET.SubElement(drawing, "g")
@@ -159,14 +160,14 @@ def _draw_rung(drawing: ET.Element, scale: LogScale, rung: Mapping[str, Any], y:
             break
 
 
-def _told(rung: Mapping[str, Any]) -> str:
+def _told(rung: Rung) -> str:
     """Say what is known of the boundary at the start of a rung."""
     low, high = rung["last_size_before"], rung["first_size_bytes"]
     where = f"{low:,} | {high:,} B" if rung["exact"] else f"between {low:,} and {high:,} B"
     time = "" if rung["magnitude"] is None else f", time {percent(rung['magnitude'])}"
     cause = "" if rung["cause"] is None else f", {rung['cause']} = {rung['value']}"
     launches = f", {told}" if (told := launches_text(rung)) else ""
-    kind = rung["kind"].replace("_", " ")
+    kind = (rung["kind"] or "").replace("_", " ")
     return printable(f"{kind} {where}{time}{cause}, {rung['status']}{launches}")
 
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pandas as pd
 
 from switchpoint.reporting.figures.figure import (
     FAINT_GRID,
+    Plotly,
     axis,
     cut,
     literal,
@@ -27,9 +26,7 @@ _ENTRY_HEIGHT = 20
 _MOST_ENTRIES = 12
 
 
-def panel_layout(
-    headings: list[str], curves: pd.DataFrame, metric: Metric, names: int
-) -> dict[str, Any]:
+def panel_layout(headings: list[str], curves: pd.DataFrame, metric: Metric, names: int) -> Plotly:
     """Return Plotly's layout of adjacent panels with headings and a common range of values.
 
     The legend of `names` lines is below them in its own part of the height, and scrolls if it is
@@ -39,7 +36,7 @@ def panel_layout(
     legend_height = _ENTRY_HEIGHT * min(names, _MOST_ENTRIES) + 24
     gap = 0.03
     width = (1 - gap * (count - 1)) / count
-    layout: dict[str, Any] = plain_layout() | {
+    layout: Plotly = plain_layout() | {
         "height": _PANEL_HEIGHT + legend_height,
         "margin": {"l": 70, "r": 15, "t": 56, "b": _AXIS_HEIGHT + legend_height},
         "legend": {
@@ -61,7 +58,7 @@ def panel_layout(
     return layout
 
 
-def _size_axis(ticks: list[int], domain: list[float], anchor: str) -> dict[str, Any]:
+def _size_axis(ticks: list[int], domain: list[float], anchor: str) -> Plotly:
     return axis() | {
         "title": {"text": "Message size / B"},
         "type": "log",
@@ -73,7 +70,7 @@ def _size_axis(ticks: list[int], domain: list[float], anchor: str) -> dict[str, 
     }
 
 
-def _value_axis(metric: Metric, ends: list[float], anchor: str, *, first: bool) -> dict[str, Any]:
+def _value_axis(metric: Metric, ends: list[float], anchor: str, *, first: bool) -> Plotly:
     """Return an axis of time or bandwidth. Only the first panel's has text; all share its range."""
     return (
         axis()
@@ -92,7 +89,7 @@ def _value_axis(metric: Metric, ends: list[float], anchor: str, *, first: bool) 
     )
 
 
-def _heading(text: str, left: float) -> dict[str, Any]:
+def _heading(text: str, left: float) -> Plotly:
     return {
         "text": f"<b>{literal(cut(text))}</b>",
         "xref": "paper",

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
 
 import pandas as pd
 
 from switchpoint.models.planes import Plane
-from switchpoint.reporting.figures.figure import INK, Figure, axis, plain_layout
+from switchpoint.reporting.figures.figure import INK, Figure, Plotly, axis, plain_layout
 from switchpoint.reporting.figures.traces import rounded
 from switchpoint.tables.units import percent, significant
 
@@ -41,7 +40,7 @@ def draw_planes(name: str, title: str, planes: Sequence[Plane], measured: pd.Dat
     measured
         As from `measured_efficiency`; those of other message lengths are not drawn.
     """
-    data: list[dict[str, Any]] = []
+    data: list[Plotly] = []
     named: set[str] = set()
     for number, plane in enumerate(planes, start=1):
         axes = {"xaxis": f"x{number}", "yaxis": f"y{number}"} if number > 1 else {}
@@ -56,7 +55,7 @@ def draw_planes(name: str, title: str, planes: Sequence[Plane], measured: pd.Dat
     return Figure(name, title, data, _layout(planes, measured))
 
 
-def _plane(plane: Plane) -> dict[str, Any]:
+def _plane(plane: Plane) -> Plotly:
     return {
         "type": "contour",
         "zmin": 0,
@@ -77,7 +76,7 @@ def _plane(plane: Plane) -> dict[str, Any]:
     }
 
 
-def _points(points: pd.DataFrame, symbol: str) -> dict[str, Any]:
+def _points(points: pd.DataFrame, symbol: str) -> Plotly:
     return {
         "type": "scatter", "mode": "markers",
         "x": rounded(points["task_us"] / 1000), "y": points["ranks"].tolist(),
@@ -94,14 +93,14 @@ def _points(points: pd.DataFrame, symbol: str) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _layout(planes: Sequence[Plane], measured: pd.DataFrame) -> dict[str, Any]:
+def _layout(planes: Sequence[Plane], measured: pd.DataFrame) -> Plotly:
     width = (1 - _GAP * (len(planes) - 1)) / len(planes)
     tasks_ms = [
         *(value / 1000 for plane in planes for value in (plane.tasks_us[0], plane.tasks_us[-1])),
         *(measured["task_us"] / 1000),
     ]
     span = [math.log10(min(tasks_ms)), math.log10(max(tasks_ms))]
-    layout: dict[str, Any] = plain_layout() | {
+    layout: Plotly = plain_layout() | {
         "height": _HEIGHT + _LEGEND_HEIGHT,
         "margin": {"l": 60, "r": 20, "t": 56, "b": 70 + _LEGEND_HEIGHT},
         "legend": {"orientation": "h", "yref": "container", "y": 0, "yanchor": "bottom", "x": 0},

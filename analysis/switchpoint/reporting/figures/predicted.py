@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import pandas as pd
 
+from switchpoint.models.gaps import ComparedCurve
 from switchpoint.reporting.figures.figure import (
     FAINT_GRID,
     INK,
     Figure,
+    Plotly,
     axis,
     literal,
     no_template,
@@ -63,7 +64,7 @@ def draw_predicted(name: str, title: str, points: pd.DataFrame) -> Figure:
     return Figure(name, title, data, _layout((low, high), len(data)), styles.left_out)
 
 
-def _trace(series: str, points: pd.DataFrame, look: tuple[str, str, str]) -> dict[str, Any]:
+def _trace(series: str, points: pd.DataFrame, look: tuple[str, str, str]) -> Plotly:
     colour, _, symbol = look
     open_if_oversubscribed = [
         "-open" if oversubscribed else "" for oversubscribed in points["oversubscribed"]
@@ -84,7 +85,7 @@ def _trace(series: str, points: pd.DataFrame, look: tuple[str, str, str]) -> dic
 def _told(points: pd.DataFrame) -> list[list[str]]:
     """Return what the tooltip of each point says: which point it is, and its error."""
     told = []
-    for row in records(points):
+    for row in records(points, ComparedCurve):
         words = [f"{row['mode']}, {size_text(row['size_bytes'])}", str(row["ranks_on_nodes"])]
         if row["oversubscribed"]:
             words.append("ranks outnumber cores")
@@ -92,7 +93,7 @@ def _told(points: pd.DataFrame) -> list[list[str]]:
     return told
 
 
-def _bars(points: pd.DataFrame, side: str, colour: str) -> dict[str, Any]:
+def _bars(points: pd.DataFrame, side: str, colour: str) -> Plotly:
     """Return an interval as error bars."""
     middle, low, high = (
         points[f"{side}{end}_us"].astype(float) for end in ("", "_low", "_high")
@@ -104,7 +105,7 @@ def _bars(points: pd.DataFrame, side: str, colour: str) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _layout(ends: tuple[float, float], names: int) -> dict[str, Any]:
+def _layout(ends: tuple[float, float], names: int) -> Plotly:
     legend = _ENTRY_HEIGHT * names + 16
     scale = axis() | {
         "type": "log",

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pandas as pd
 
 from switchpoint.models.scaling import SERIES
@@ -11,6 +9,7 @@ from switchpoint.reporting.figures.figure import (
     FAINT_GRID,
     INK,
     Figure,
+    Plotly,
     axis,
     literal,
     no_template,
@@ -41,7 +40,7 @@ def draw_scaling(name: str, title: str, points: pd.DataFrame) -> Figure:
         As from `scaling`, of one kind of scaling, not empty.
     """
     styles = Styles(points[SERIES], [])
-    data: list[dict[str, Any]] = []
+    data: list[Plotly] = []
     for number, (column, words) in enumerate(_PANELS.items(), start=1):
         axes = {"xaxis": f"x{number}", "yaxis": f"y{number}"} if number > 1 else {}
         for series, own in styles.series(points):
@@ -56,9 +55,7 @@ def draw_scaling(name: str, title: str, points: pd.DataFrame) -> Figure:
     return Figure(name, title, data, layout, styles.left_out)
 
 
-def _line(
-    series: str, points: pd.DataFrame, column: str, words: str, styles: Styles
-) -> dict[str, Any]:
+def _line(series: str, points: pd.DataFrame, column: str, words: str, styles: Styles) -> Plotly:
     colour, dash, symbol = styles.look(series)
     what, _, unit = words.partition(" / ")
     return {
@@ -73,7 +70,7 @@ def _line(
     }  # fmt: skip
 
 
-def _layout(ranks: list[int], ticks: dict[str, Any], names: int) -> dict[str, Any]:
+def _layout(ranks: list[int], ticks: Plotly, names: int) -> Plotly:
     legend = _ENTRY_HEIGHT * names + 24
     layout = plain_layout() | {
         "height": _HEIGHT + legend,

@@ -11,6 +11,7 @@ import pandas as pd
 
 from switchpoint.reporting.figures.figure import (
     Figure,
+    Plotly,
     axis,
     literal,
     no_template,
@@ -59,7 +60,7 @@ def draw_scatter(
     """
     styles = Styles(curves, told, runs)
     identity = identity_columns(curves)
-    data: list[dict[str, Any]] = []
+    data: list[Plotly] = []
     values = []
     for series, points in styles.series(curves):
         if series not in styles.visible:
@@ -88,7 +89,7 @@ def _samples_of(samples: pd.DataFrame, points: pd.DataFrame, identity: list[str]
     return own[["size_bytes", "time_us"]]
 
 
-def _line(series: str, relative: Any, colour: str, dash: str) -> dict[str, Any]:
+def _line(series: str, relative: Any, colour: str, dash: str) -> Plotly:
     return {
         "type": "scatter", "mode": "lines", "name": literal(series),
         "x": [float(f"{value:.5g}") for value in relative],
@@ -100,7 +101,7 @@ def _line(series: str, relative: Any, colour: str, dash: str) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _layout(lines: int) -> dict[str, Any]:
+def _layout(lines: int) -> Plotly:
     legend = _ENTRY_HEIGHT * lines + 10
     return plain_layout() | {
         "height": _HEIGHT + legend,

@@ -7,10 +7,10 @@ from typing import Any
 
 import pandas as pd
 
-from switchpoint.reporting.figures.figure import INK, literal, no_template
+from switchpoint.reporting.figures.figure import INK, Plotly, literal, no_template
 from switchpoint.reporting.figures.metrics import Metric
-from switchpoint.tables.columns import NOTES, identity_columns, values_of
-from switchpoint.tables.findings import BOUNDARIES, KINDS
+from switchpoint.tables.columns import NotedFinding, identity_columns, records, values_of
+from switchpoint.tables.findings import BOUNDARIES, KINDS, Finding
 from switchpoint.tables.units import percent, place_text, significant, size_text
 
 #: Kinds of findings that are marked on curves.
@@ -25,7 +25,7 @@ def curve_traces(
     look: tuple[str, str, str],
     *,
     in_legend: bool,
-) -> list[dict[str, Any]]:
+) -> list[Plotly]:
     """Return the line of one series, with its interval as a band."""
     colour, dash, symbol = look
     name = literal(series)
@@ -67,21 +67,27 @@ def curve_traces(
     return [ribbon, line]
 
 
+class Mark(NotedFinding):
+    """A finding with its curve's time there."""
+
+    time_us: float
+
+
 class Marks:
     """The findings of a figure that have a place on a curve, sorted by curve."""
 
     def __init__(self, findings: pd.DataFrame | None) -> None:
-        self._of_curve: dict[tuple[Any, ...], list[dict[Any, Any]]] = {}
+        self._of_curve: dict[tuple[Any, ...], list[NotedFinding]] = {}
         self._identity: list[str] = []
         if findings is None or findings.empty:
             return
         self._identity = identity_columns(findings)
-        for row in findings.to_dict("records"):
+        for row in records(findings, NotedFinding):
             if row["kind"] in _MARKED:
                 key = values_of(row, self._identity)
                 self._of_curve.setdefault(key, []).append(row)
 
-    def on(self, points: pd.DataFrame) -> list[dict[Any, Any]]:
+    def on(self, points: pd.DataFrame) -> list[Mark]:
         """Return the findings on a curve, each with the curve's time there."""
         if not self._of_curve:
             return []
@@ -90,15 +96,17 @@ class Marks:
         if rows is None:
             return []
         times = dict(zip(points["size_bytes"].tolist(), points["time_us"].tolist(), strict=True))
-        return [row | {"time_us": times[s]} for row in rows if (s := row["size_bytes"]) in times]
+        return [
+            {**row, "time_us": times[size]} for row in rows if (size := row["size_bytes"]) in times
+        ]
 
 
 def finding_traces(
     series: str,
-    mine: list[dict[Any, Any]],
+    mine: list[Mark],
     metric: Metric,
     axes: dict[str, str],
-) -> list[dict[str, Any]]:
+) -> list[Plotly]:
     """Return marks of findings on the curve of one series."""
     if not mine:
         return []
@@ -124,7 +132,7 @@ def finding_traces(
                     KINDS[row["kind"]].words,
                     place_text(row["kind"], row["last_size_before"], row["size_bytes"], None),
                     percent(row["magnitude"]),
-                    "".join(f"<br>{literal(note)}" for note in row[NOTES]),
+                    "".join(f"<br>{literal(note)}" for note in row["notes"]),
                 ]
                 for row in mine
             ],
@@ -135,7 +143,7 @@ def finding_traces(
     ]
 
 
-def by_choice(traces: list[dict[str, Any]], metric: Metric) -> list[dict[str, Any]]:
+def by_choice(traces: list[Plotly], metric: Metric) -> list[Plotly]:
     """Return the traces of a series that is only visible if the reader chooses it.
 
     They have no band and no interval, so that many of them need little space.
@@ -155,7 +163,7 @@ def rounded(values: Iterable[float]) -> list[float]:
     return [float(f"{value:.6g}") for value in values]
 
 
-def _symbol(row: dict[Any, Any]) -> str:
+def _symbol(row: Finding) -> str:
     if row["kind"] == "step":
         return "triangle-up" if row["magnitude"] > 0 else "triangle-down"
     return "circle" if row["kind"] == "outlier" else "cross-thin"

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pandas as pd
 
-from switchpoint.reporting.figures.figure import COLOURS, INK, Figure, axis, plain_layout
+from switchpoint.reporting.figures.figure import COLOURS, INK, Figure, Plotly, axis, plain_layout
 
 
 def draw_trend(
@@ -32,7 +30,7 @@ def draw_trend(
         "line": {"color": COLOURS[0]}, "marker": {"size": 7}, "showlegend": False,
         "hovertemplate": "%{x|%Y-%m-%d %H:%M}: %{y:.3f}<extra></extra>",
     }  # fmt: skip
-    layout: dict[str, Any] = plain_layout() | {
+    layout: Plotly = plain_layout() | {
         "height": 300,
         "margin": {"l": 70, "r": 15, "t": 30, "b": 50},
         "xaxis": axis() | {"type": "date"},

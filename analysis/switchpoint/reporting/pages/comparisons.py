@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 
 from switchpoint.comparison.baselines import Pairing, pairings, ratios
-from switchpoint.comparison.compare import Comparison, compare_sides
+from switchpoint.comparison.compare import Comparison, RangeRow, compare_sides
 from switchpoint.comparison.tools import has_echo, tools
 from switchpoint.errors import InputError
 from switchpoint.reporting.figures.curves import draw_again, draw_pairing
@@ -110,7 +110,7 @@ def _range_table(found: Comparison, names: dict[str, str], column: str) -> Itera
         return
     known_first = found.ranges.sort_values("faster", key=pd.Series.isna, kind="stable")
     rows = []
-    for row in records(known_first):
+    for row in records(known_first, RangeRow):
         curve = row["curve"]
         told = [curve[name] for name in ("kernel", "mode", "placement", "mpi") if curve.get(name)]
         faster = row["faster"]

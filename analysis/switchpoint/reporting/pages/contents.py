@@ -26,8 +26,9 @@ from switchpoint.models.simgrid import LINKS_OF
 from switchpoint.models.simulated import beside_measured
 from switchpoint.reporting.pages.page import address
 from switchpoint.store.store import Store
-from switchpoint.tables.columns import identity_columns, records
+from switchpoint.tables.columns import Run, identity_columns, records, values_of
 from switchpoint.tables.curves import many_sizes_warnings, noise_warnings, summary_of
+from switchpoint.tables.identity import CurveIdentity
 from switchpoint.tables.measurements import Measurements
 from switchpoint.tables.naming import run_names
 
@@ -97,10 +98,10 @@ class Contents:
         return identity_columns(self.curves)
 
     @functools.cached_property
-    def runs(self) -> list[dict[Any, Any]]:
+    def runs(self) -> list[Run]:
         """The runs as rows, newest first."""
         runs = self.measurements.runs.sort_values("start_utc", ascending=False, kind="stable")
-        return records(runs)
+        return records(runs, Run)
 
     @functools.cached_property
     def run_names(self) -> dict[str, str]:
@@ -110,13 +111,13 @@ class Contents:
     @functools.cached_property
     def sites(self) -> list[str]:
         """The names of the sites."""
-        return sorted({run["site"] for run in self.runs if isinstance(run["site"], str)})
+        return sorted({site for run in self.runs if (site := run["site"]) is not None})
 
     @functools.cached_property
     def kernels(self) -> list[tuple[str | None, str | None]]:
         """Kernel and mode of the curves; each pair has a page."""
         told = [name for name in ("kernel", "mode") if name in self.curves]
-        pairs = records(self.curves[told].drop_duplicates())
+        pairs = records(self.curves[told].drop_duplicates(), CurveIdentity)
         found = {(row.get("kernel"), row.get("mode")) for row in pairs}
         return sorted(found, key=lambda pair: tuple(map(str, pair)))
 
@@ -132,17 +133,17 @@ class Contents:
         return [*noise, *many_sizes_warnings(self.curves, MOST_SIZES)]
 
     @functools.cached_property
-    def pages_of_runs(self) -> dict[str, list[dict[Any, Any]]]:
+    def pages_of_runs(self) -> dict[str, list[Run]]:
         """The runs on each page, by its path.
 
         A run record has its own page. Tables of other tools say little about their run, so those
         of one benchmark, site, MPI and environment share pages.
         """
-        alike: dict[tuple[Any, ...], list[dict[Any, Any]]] = {}
+        alike: dict[tuple[Any, ...], list[Run]] = {}
         for run in self.runs:
             own = run["run_id"] if run["header"] is not None else None
-            alike.setdefault((own, *(run[name] for name in _ALIKE)), []).append(run)
-        pages: dict[str, list[dict[Any, Any]]] = {}
+            alike.setdefault((own, *values_of(run, _ALIKE)), []).append(run)
+        pages: dict[str, list[Run]] = {}
         for key, runs in alike.items():
             for start in range(0, len(runs), _MOST_RUNS):
                 some = runs[start : start + _MOST_RUNS]

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator
 
+from switchpoint.gating.kinds import GateFinding
 from switchpoint.gating.verdict import Verdict
 from switchpoint.reporting.figures.trend import draw_trend
 from switchpoint.reporting.pages.contents import Contents
@@ -50,11 +50,11 @@ def _said(verdict: Verdict, contents: Contents) -> str:
     )
 
 
-def _findings(contents: Contents) -> Iterator[tuple[Verdict, dict[Any, Any]]]:
+def _findings(contents: Contents) -> Iterator[tuple[Verdict, GateFinding]]:
     """Yield each finding with the verdict that reports it, and each ID once: it is an anchor."""
     known: set[str] = set()
     for verdict in contents.verdicts:
-        for row in records(verdict.findings):
+        for row in records(verdict.findings, GateFinding):
             if row["finding_id"] not in known:
                 known.add(row["finding_id"])
                 yield verdict, row
@@ -72,7 +72,7 @@ def _plots(contents: Contents) -> list[Plot]:
     for _, row in _findings(contents):
         own = contents.trends[contents.trends["finding_id"] == row["finding_id"]]
         if len(own) > 1:
-            kind = str(row["kind"]).replace("_", " ")
+            kind = row["kind"].replace("_", " ")
             title = f"{kind}: {row['sentence']}".replace("`", "")
             name = f"trend-{row['finding_id']}"
             figure = draw_trend(name, title, own, row["since_utc"], days.get(row["finding_id"]))
@@ -92,7 +92,7 @@ def _changes(contents: Contents) -> list[Table]:
     return [Table("changes-table", ["site"] * several + headings, rows)]
 
 
-def _change(row: Mapping[Any, Any], site: list[Cell]) -> Row:
+def _change(row: GateFinding, site: list[Cell]) -> Row:
     state = "fails" if row["fails"] else row["state"]
     facts = [f"{f['fact']}: {f['before']} to {f['now']}" for f in row["what_changed"][:3]]
     return Row(
@@ -100,9 +100,9 @@ def _change(row: Mapping[Any, Any], site: list[Cell]) -> Row:
             *site,
             Cell(row["finding_id"]),
             Cell(state),
-            Cell(str(row["kind"]).replace("_", " ")),
+            Cell(row["kind"].replace("_", " ")),
             share(row["effect"]),
-            Cell(str(row["since_utc"])[:10] if row["since_utc"] else "-"),
+            Cell(row["since_utc"][:10] if row["since_utc"] else "-"),
             Cell(row["sentence"].replace("`", "")),
             Cell("; ".join(facts) or "-"),
         ],

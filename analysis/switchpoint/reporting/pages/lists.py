@@ -14,7 +14,7 @@ from switchpoint.reporting.pages.page import (
     number,
     word,
 )
-from switchpoint.reporting.pages.tables import finding_tables, heading, with_nulls
+from switchpoint.reporting.pages.tables import finding_tables, heading
 from switchpoint.reporting.places_of_lines import (
     a_filter,
     curves_text,
@@ -23,8 +23,9 @@ from switchpoint.reporting.places_of_lines import (
     varying_columns,
 )
 from switchpoint.reporting.terminal.words import change_range
-from switchpoint.tables.columns import identity_columns, none_for_nulls
-from switchpoint.tables.findings import KINDS, place
+from switchpoint.tables.columns import identity_columns, records, values_of
+from switchpoint.tables.findings import KINDS, Finding, place
+from switchpoint.tables.identity import CurveIdentity
 from switchpoint.tables.naming import short, worded
 from switchpoint.tables.units import range_text
 
@@ -116,11 +117,10 @@ def search(contents: Contents) -> Page:
     """
     names = [name for name in contents.identity if name != "run_id"]
     rows = []
-    curves = none_for_nulls(contents.curves[contents.identity].drop_duplicates())
+    curves = contents.curves[contents.identity].drop_duplicates()
     launches: dict[tuple[str | None, ...], list[str]] = {}
-    for curve in curves.to_dict("records"):
-        key = tuple(curve[name] for name in names)
-        launches.setdefault(key, []).append(curve["run_id"])
+    for row in records(curves, CurveIdentity):
+        launches.setdefault(values_of(row, names), []).append(row["run_id"])
     for key, runs in launches.items():
         curve = dict(zip(names, key, strict=True))
         told = [worded(str(name), value) for name, value in curve.items() if value is not None]
@@ -132,11 +132,13 @@ def search(contents: Contents) -> Page:
     findings = contents.findings
     keys = [name for name in names if name in findings]
     several = [*keys, "kind", "last_size_before", "size_bytes"]
-    for row in with_nulls(findings.drop_duplicates(several) if len(findings) else findings):
-        told = [worded(name, row[name]) for name in keys if isinstance(row.get(name), str)]
-        anchor = finding_anchor(row, identity_columns(findings))
-        link = f"{contents.page_of[row['run_id']]}#{anchor}"
-        where = f"{KINDS[row['kind']].words}, {place(row)}"
+    distinct = findings.drop_duplicates(several) if len(findings) else findings
+    for finding in records(distinct, Finding):
+        values = zip(keys, values_of(finding, keys), strict=True)
+        told = [worded(name, value) for name, value in values if isinstance(value, str)]
+        anchor = finding_anchor(finding, identity_columns(findings))
+        link = f"{contents.page_of[finding['run_id']]}#{anchor}"
+        where = f"{KINDS[finding['kind']].words}, {place(finding)}"
         rows.append(Row([Cell("finding", link=link), Cell(", ".join(told)), Cell(where)]))
     table = Table("search-table", ["what", "of which curve", "where"], rows, all_rows=True)
     return Page(

@@ -7,6 +7,7 @@ from typing import Any
 
 import pandas as pd
 
+from switchpoint.explanation.places import Explained
 from switchpoint.reporting.digest import PLACE, Line, digest
 from switchpoint.reporting.disturbed import disturbed_text
 from switchpoint.reporting.figures.ladder import draw_ladders
@@ -14,6 +15,8 @@ from switchpoint.reporting.figures.switch_curve import draw_switch_curve
 from switchpoint.reporting.pages.contents import Contents, kernel_path, site_path
 from switchpoint.reporting.pages.page import Page, Row, Section, Table, whole_number, word
 from switchpoint.reporting.pages.tables import with_nulls
+from switchpoint.tables.columns import records
+from switchpoint.tables.identity import CurveIdentity
 from switchpoint.tables.naming import worded
 from switchpoint.tables.units import range_text, significant
 
@@ -54,8 +57,8 @@ def _causes(contents: Contents) -> str:
             f"{_counted(len(exact), 'switch', 'switches')} located to the byte, and no cause is"
             " confirmed yet: a cause is confirmed if the switch follows its setting by a law."
         )
-    row = with_nulls(confirmed)[0]
-    where = ", ".join(row[name] for name in ("mpi", "placement") if isinstance(row.get(name), str))
+    row = records(confirmed, Explained)[0]
+    where = ", ".join(filter(None, [row.get("mpi"), row.get("placement")]))
     return (
         f"{_counted(len(confirmed), 'switch has', 'switches have')} a confirmed cause, such as"
         f" {row['cause']} for the switch from {row['last_size_bytes']:,} to"
@@ -220,11 +223,9 @@ def _counts(table: pd.DataFrame, distinct: list[str] | None) -> dict[tuple[Any, 
     """Count rows, or distinct curves, of each kernel and mode."""
     own = table if distinct is None else table.drop_duplicates(distinct)
     counts: dict[tuple[Any, Any], int] = {}
-    for row in own[[name for name in ("kernel", "mode") if name in own]].to_dict("records"):
-        key = tuple(
-            v if isinstance(v := row.get(name), str) else None for name in ("kernel", "mode")
-        )
-        counts[key[0], key[1]] = counts.get((key[0], key[1]), 0) + 1
+    for row in records(own[[name for name in ("kernel", "mode") if name in own]], CurveIdentity):
+        key = row.get("kernel"), row.get("mode")
+        counts[key] = counts.get(key, 0) + 1
     return counts
 
 

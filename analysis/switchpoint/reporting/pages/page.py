@@ -10,7 +10,7 @@ import hashlib
 import io
 import math
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -18,6 +18,8 @@ import pandas as pd
 
 from switchpoint.reporting.figures.figure import Figure
 from switchpoint.reporting.pages.spreadsheets import protected
+from switchpoint.tables.columns import values_of
+from switchpoint.tables.findings import Anomaly
 from switchpoint.tables.units import percent, significant, size_text
 
 #: An address contains at most so many characters of a name.
@@ -228,9 +230,9 @@ def digest_of(*values: object) -> str:
     return hashlib.sha256(repr(values).encode("utf-8", "backslashreplace")).hexdigest()[:8]
 
 
-def finding_anchor(row: Mapping[Any, Any], identity: Iterable[str]) -> str:
+def finding_anchor(row: Anomaly, identity: Iterable[str]) -> str:
     """Return the anchor of a finding, which is the same in every report of its run."""
-    told = [str(row[name]) for name in identity if isinstance(row.get(name), str)]
+    told = [value for value in values_of(row, identity) if isinstance(value, str)]
     return f"finding-{digest_of(row['kind'], int(row['size_bytes']), *told)}"
 
 

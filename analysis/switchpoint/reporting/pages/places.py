@@ -25,7 +25,7 @@ from switchpoint.reporting.pages.page import (
     word,
 )
 from switchpoint.reporting.pages.tables import CHOSEN_SIZES, finding_tables, heading
-from switchpoint.tables.columns import records
+from switchpoint.tables.columns import Run, records
 
 _LADDERS = (
     "By which protocol MPI_Send sends each size, or without a proof of it the line through the"
@@ -158,7 +158,7 @@ def reach_tables(reached: pd.DataFrame) -> Iterator[Table]:
     yield Table("reach-table", headings, rows)
 
 
-def run_table(runs: list[dict[Any, Any]], pages: Mapping[str, str]) -> Table:
+def run_table(runs: list[Run], pages: Mapping[str, str]) -> Table:
     """Return runs, each with a link to its page."""
     rows = [
         Row(

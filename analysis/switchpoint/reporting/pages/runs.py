@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING
 
 import pandas as pd
 
@@ -17,8 +17,13 @@ from switchpoint.reporting.pages.page import Cell, Page, Plot, Row, Section, Tab
 from switchpoint.reporting.pages.places import run_table
 from switchpoint.reporting.pages.tables import finding_tables, size_table
 from switchpoint.reporting.run_terms import build_terms, record_terms, tool_terms
+from switchpoint.tables.columns import Run, values_of
 from switchpoint.tables.measurements import facts_of
 from switchpoint.tables.naming import run_names
+
+if TYPE_CHECKING:
+    from switchpoint.records.footer import Footer
+    from switchpoint.records.header import Header
 
 _ACTIVITY = (
     "One repetition of median length, on rank 0's clock. Waiting ends when a message can be"
@@ -41,7 +46,7 @@ class RunPart:
     """What a page of runs shows: its path, their rows of the runs table, points and findings."""
 
     path: str
-    runs: list[dict[Any, Any]]
+    runs: list[Run]
     curves: pd.DataFrame
     findings: pd.DataFrame
 
@@ -70,12 +75,12 @@ def run_page(part: RunPart) -> Page:
     """Return the page of a run, or of several."""
     run, curves, findings = part.runs[0], part.curves, part.findings
     several = len(part.runs) > 1
-    words = [run[name] for name in _TOLD if isinstance(run[name], str)]
+    words = [word for word in values_of(run, _TOLD) if word is not None]
     cut = f" {'A' if several else 'Its'} record is truncated."
     truncated = "" if all(run["complete"] for run in part.runs) else cut
     header, footer = facts_of(run)
     pages = {run["run_id"]: part.path for run in part.runs}
-    told = [name for name in _TOLD if len({run[name] for run in part.runs}) == 1]
+    told = [name for name in _TOLD if len({values_of(run, [name]) for run in part.runs}) == 1]
     tables = [  # links lead to each row
         dataclasses.replace(table, all_rows=True) for table in finding_tables(findings, pages, told)
     ]
@@ -101,7 +106,7 @@ def run_page(part: RunPart) -> Page:
     )  # fmt: skip
 
 
-def _sources(runs: list[dict[Any, Any]]) -> Table:
+def _sources(runs: list[Run]) -> Table:
     """Return where runs of other tools come from, and their labels."""
     terms = [dict(tool_terms(run)) for run in runs]
     rows = [
@@ -112,7 +117,7 @@ def _sources(runs: list[dict[Any, Any]]) -> Table:
     return Table("runs-table", ["run", "source", "format", "tool", "started", "labels"], rows)
 
 
-def _activity(header: dict[str, Any], footer: dict[str, Any] | None) -> Iterator[Plot]:
+def _activity(header: Header, footer: Footer | None) -> Iterator[Plot]:
     """Draw what the ranks did, if the run recorded it.
 
     Older versions stored activity that is not as documented, which is not drawn.
@@ -127,7 +132,7 @@ def _activity(header: dict[str, Any], footer: dict[str, Any] | None) -> Iterator
         yield Plot("activity", draw_activity("ranks", title, activity, hosts), activity)
 
 
-def _terms(run: dict[Any, Any], header: dict[str, Any], footer: dict[str, Any] | None) -> Terms:
+def _terms(run: Run, header: Header, footer: Footer | None) -> Terms:
     """Return the provenance and the proof of placement of a run."""
     terms = record_terms(header, footer) if header else tool_terms(run)
     source = ("Source", f"{run['source']} ({run['format']})")

@@ -8,6 +8,7 @@ from typing import Any
 import pandas as pd
 
 from switchpoint.explanation.causes import PROMINENT_CONFIDENCE, matters, prominent
+from switchpoint.explanation.places import Explained
 from switchpoint.reporting.pages.page import (
     Cell,
     Row,
@@ -19,7 +20,7 @@ from switchpoint.reporting.pages.page import (
     whole_number,
     word,
 )
-from switchpoint.tables.columns import NOTES, identity_columns, records
+from switchpoint.tables.columns import NotedFinding, Point, identity_columns, records, values_of
 from switchpoint.tables.findings import KINDS, place
 from switchpoint.tables.naming import plain_columns, shared_words, short, telling_columns
 from switchpoint.tables.units import size_text
@@ -53,7 +54,7 @@ def finding_tables(
     identity = identity_columns(findings)
     headings = ["finding", "between sizes", "time", "confidence", "cause",
                 *map(heading, columns), "from / B"]  # fmt: skip
-    rows = [_finding_row(row, columns, identity, pages) for row in with_nulls(findings)]
+    rows = [_finding_row(row, columns, identity, pages) for row in records(findings, NotedFinding)]
     certain = prominent(findings)
     heads = (certain if certain.any() else matters(findings)).tolist()
     main = [row for row, head in zip(rows, heads, strict=True) if head]
@@ -71,7 +72,7 @@ def finding_tables(
 
 
 def _finding_row(
-    row: Mapping[Any, Any], columns: list[str], identity: list[str], pages: Mapping[str, str]
+    row: NotedFinding, columns: list[str], identity: list[str], pages: Mapping[str, str]
 ) -> Row:
     """Return what was found first, then of which curve: a screen shows the first columns."""
     anchor = finding_anchor(row, identity)
@@ -80,9 +81,9 @@ def _finding_row(
             Cell(KINDS[row["kind"]].words, link=f"{pages[row['run_id']]}#{anchor}"),
             Cell(place(row)),
             share(row["magnitude"]),
-            Cell(f"{100 * row['confidence']:.0f} %", float(row["confidence"])),
-            Cell("; ".join(row[NOTES])),
-            *(Cell(short(name, row[name])) for name in columns),
+            Cell(f"{100 * row['confidence']:.0f} %", row["confidence"]),
+            Cell("; ".join(row["notes"])),
+            *map(Cell, map(short, columns, values_of(row, columns))),
             whole_number(row["size_bytes"]),
         ],
         anchor,
@@ -98,7 +99,7 @@ def switch_table(switches: pd.DataFrame, pages: Mapping[str, str]) -> list[Table
     rows = [
         Row(
             [
-                *(Cell(short(name, row[name])) for name in columns),
+                *map(Cell, map(short, columns, values_of(row, columns))),
                 whole_number(row["last_size_bytes"]),
                 whole_number(row["first_size_bytes"]),
                 share(row["magnitude"]),
@@ -109,14 +110,14 @@ def switch_table(switches: pd.DataFrame, pages: Mapping[str, str]) -> list[Table
                 _shown_by(row, pages),
             ]
         )
-        for row in with_nulls(exact)
+        for row in records(exact, Explained)
     ]
     headings = [*map(heading, columns), "last size / B", "first size / B", "time", "kind", "cause",
                 "status", "why", "shown by"]  # fmt: skip
     return [Table("switches-table", headings, rows)]
 
 
-def _shown_by(row: Mapping[Any, Any], pages: Mapping[str, str]) -> Cell:
+def _shown_by(row: Explained, pages: Mapping[str, str]) -> Cell:
     """Name the runs that show a switch, with a link to the first."""
     told = [(told["method"].replace("_", " "), told["run_id"]) for told in row["evidence"]]
     words = dict.fromkeys(f"{method} {short('run_id', run_id)}" for method, run_id in told)
@@ -134,8 +135,8 @@ def size_table(
     columns = telling_columns(curves, _present(curves, told))
     identity = identity_columns(curves)
     groups: dict[tuple[Any, ...], dict[int, float]] = {}
-    for row in records(points[[*identity, "size_bytes", "time_us"]]):
-        key = tuple(row[name] for name in identity)
+    for row in records(points, Point):
+        key = values_of(row, identity)
         groups.setdefault(key, {})[row["size_bytes"]] = row["time_us"]
     rows = []
     for key, times in groups.items():

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import re
-from typing import Any
 
 import pandas as pd
 
 from switchpoint.reporting.studies.markdown import place_name, safe, table
-from switchpoint.studies.claims import OPEN
+from switchpoint.studies.claims import OPEN, Figure
 from switchpoint.tables.units import significant
 
 _PLACE = ["site", "mpi", "environ"]
@@ -48,13 +47,13 @@ def open_claims(claims: pd.DataFrame) -> str:
     return "\n".join(lines)
 
 
-def _deciding(evidence: list[dict[str, Any]]) -> dict[str, Any] | None:
+def _deciding(evidence: list[Figure]) -> Figure | None:
     """Return the figure that contradicts, or is not clear, or the last one."""
     order = [False, None, True]
     return min(reversed(evidence), key=lambda one: order.index(one["holds"]), default=None)
 
 
-def _cell(rows: pd.DataFrame, figures: list[dict[str, Any]]) -> str:
+def _cell(rows: pd.DataFrame, figures: list[Figure]) -> str:
     if rows.empty:
         return ""
     figure = _deciding(rows["evidence"].iloc[0])

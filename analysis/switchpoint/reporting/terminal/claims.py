@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pandas as pd
 from rich.table import Table
 
 from switchpoint.reporting.terminal.tables import SafeConsole, safe_text, show_line, show_table
+from switchpoint.studies.claims import ClaimRow, Figure
+from switchpoint.tables.columns import records
 from switchpoint.tables.units import significant
 
 _VERDICT_STYLES = {"holds": "green", "does not hold": "red", "not testable here": "yellow"}
@@ -28,7 +28,7 @@ def print_claims(claims: pd.DataFrame) -> None:
         table.add_column(no_wrap=True)
         table.add_column(no_wrap=True)
         table.add_column()
-        for claim in group.to_dict("records"):
+        for claim in records(group, ClaimRow):
             verdict = safe_text(claim["verdict"], style=_VERDICT_STYLES[claim["verdict"]])
             table.add_row(f"{claim['study']}.{claim['number']}", verdict, safe_text(claim["claim"]))
             for line in _figures(claim["evidence"]):
@@ -43,7 +43,7 @@ def print_claims(claims: pd.DataFrame) -> None:
     )
 
 
-def _figures(evidence: list[dict[str, Any]]) -> list[str]:
+def _figures(evidence: list[Figure]) -> list[str]:
     """Return lines for the figures of a claim, contradicting ones first, and for their runs."""
     ordered = sorted(evidence, key=lambda figure: [False, None, True].index(figure["holds"]))
     lines = []

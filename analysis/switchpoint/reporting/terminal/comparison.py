@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 from rich.console import Console
 from rich.table import Table
 
+from switchpoint.comparison.compare import RangeRow, SideRow
 from switchpoint.comparison.effects import WITHIN_LAUNCHES
 from switchpoint.reporting.terminal.tables import (
     HEADING,
@@ -85,13 +86,13 @@ def _by_kernel(ranges: pd.DataFrame) -> Iterator[tuple[tuple[str, str, str], pd.
     """Yield other side, kernel and mode with their ranges."""
     keys = [
         (row["other"], _either(row, "kernel"), _either(row, "mode"))
-        for row in ranges.to_dict("records")
+        for row in records(ranges, RangeRow)
     ]
     for key in sorted(set(keys)):
         yield key, ranges[[own == key for own in keys]]
 
 
-def _either(row: Mapping[Any, Any], name: str) -> str:
+def _either(row: RangeRow, name: str) -> str:
     """Return what both curves of a pair have in a column, or both values."""
     if name in row["differs"]:
         return " / ".join(value or "-" for value in row["differs"][name])
@@ -152,7 +153,7 @@ def _where(row: Any, told: list[str]) -> str:
 
 def _print_sides(console: Console, sides: pd.DataFrame) -> None:
     table = _table(headed=False)
-    for side in records(sides):
+    for side in records(sides, SideRow):
         dates = list(dict.fromkeys(filter(None, [side["first_date"], side["last_date"]])))
         contents = [
             side["site"] if side["site"] != side["selection"] else None,
@@ -171,12 +172,12 @@ def _print_sides(console: Console, sides: pd.DataFrame) -> None:
 
 def _groups(ranges: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
     """Group pairs of curves by everything but the mode."""
-    headings = [_heading(row) for row in ranges.to_dict("records")]
+    headings = [_heading(row) for row in records(ranges, RangeRow)]
     for heading, group in ranges.groupby(pd.Series(headings, index=ranges.index), sort=False):
         yield str(heading), group
 
 
-def _heading(row: Mapping[Any, Any]) -> str:
+def _heading(row: RangeRow) -> str:
     """Name what both curves of a pair share, then what differs, first side first."""
     curve, differs = row["curve"], row["differs"]
     names = [*_GROUP, *(name for name in curve if name not in {*_GROUP, "mode"})]
@@ -201,9 +202,9 @@ def _print_ranges(console: Console, ranges: pd.DataFrame) -> None:
         table.add_column(heading, justify="right", no_wrap=True)
     table.add_column("launches", no_wrap=True)
     table.add_column("faster", no_wrap=True)
-    for row in records(ranges):
+    for row in records(ranges, RangeRow):
         interval = "not known"
-        if row["low"] is not None:
+        if row["low"] is not None and row["high"] is not None:
             interval = f"{significant(row['low'])} to {significant(row['high'])}"
         table.add_row(
             safe_text(_either(row, "mode")),
@@ -225,8 +226,8 @@ def _print_facts(console: Console, facts: pd.DataFrame) -> None:
     table = _table()
     for heading in ("what differs", *sides):
         table.add_column(heading, overflow="fold")
-    for row in facts.head(_FACTS).to_dict("records"):
-        table.add_row(*(safe_text(row[name]) for name in ("fact", *sides)))
+    for row in facts.head(_FACTS)[["fact", *sides]].itertuples(index=False):
+        table.add_row(*map(safe_text, row))
     show_table(console, table)
     if len(facts) > _FACTS:
         show_line(

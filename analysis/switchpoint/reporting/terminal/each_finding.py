@@ -7,6 +7,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from switchpoint.explanation.origins import words_of
 from switchpoint.reporting.terminal.tables import (
     HEADING,
     cell_text,
@@ -14,8 +15,8 @@ from switchpoint.reporting.terminal.tables import (
     show_line,
     show_table,
 )
-from switchpoint.tables.columns import identity_columns
-from switchpoint.tables.findings import KINDS, SHOWN, Column, Row, place
+from switchpoint.tables.columns import identity_columns, records, values_of
+from switchpoint.tables.findings import KINDS, SHOWN, Column, Finding, place
 from switchpoint.tables.naming import other_curve
 from switchpoint.tables.units import range_text
 
@@ -45,15 +46,15 @@ def _table(findings: pd.DataFrame) -> Table:
     for column in SHOWN:
         left = column.json_type == "string"
         table.add_column(column.heading, justify="left" if left else "right", no_wrap=True)
-    for row in findings.to_dict("records"):
+    for row in records(findings, Finding):
         table.add_row(
-            *(safe_text(cell_text(name, row[name])) for name in curve_columns),
+            *map(safe_text, map(cell_text, curve_columns, values_of(row, curve_columns))),
             *(_shown(column, row) for column in SHOWN),
         )
     return table
 
 
-def _shown(column: Column, row: Row) -> Text:
+def _shown(column: Column, row: Finding) -> Text:
     style = ("red" if row["magnitude"] > 0 else "green") if column.name == "magnitude" else ""
     return safe_text((column.short or column.text)(row), style=style)
 
@@ -64,7 +65,7 @@ def _print_suspects(console: Console, findings: pd.DataFrame) -> None:
     Then print guesses for steps without a suspect, and what an inverted curve is slower than.
     """
     explained: dict[str, dict[str, None]] = {}
-    for row in findings.to_dict("records"):
+    for row in records(findings, Finding):
         for suspect in row["suspects"]:
             step = f"step at {range_text(row['last_size_before'], row['size_bytes'])}"
             if isinstance(row.get("placement"), str):
@@ -72,14 +73,12 @@ def _print_suspects(console: Console, findings: pd.DataFrame) -> None:
             explained.setdefault(suspect["reason"], {})[step] = None
     for reason, steps in explained.items():
         show_line(console, f"{'; '.join(steps)}: suspect {reason}")
-    for row in findings.to_dict("records"):
+    for row in records(findings, Finding):
         where = f"{KINDS[row['kind']].words} at {place(row)}"
         if isinstance(row.get("placement"), str):
             where = f"{row['placement']}, {where}"
         if row["origin"] and not row["suspects"]:
-            guess = row["origin"]["guess"].replace("_", " ")
-            evidence = "; ".join(row["origin"]["evidence"])
-            show_line(console, f"{where}: perhaps {guess}: {evidence}")
+            show_line(console, f"{where}: perhaps {words_of(row['origin'])}")
         if says := row["evidence"].get("says"):
             show_line(console, f"{where}: {says}")
         if other := other_curve(row["evidence"]):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 import io
 from collections.abc import Callable
-from typing import Any
 
 import pandas as pd
 from rich.cells import cell_len
@@ -24,7 +23,7 @@ from switchpoint.reporting.digest import (
 from switchpoint.reporting.places_of_lines import a_filter, filters_text
 from switchpoint.reporting.terminal.each_finding import print_each
 from switchpoint.reporting.terminal.folded import show_lines
-from switchpoint.reporting.terminal.proved_causes import proved_causes, show_proved
+from switchpoint.reporting.terminal.proved_causes import Proved, proved_causes, show_proved
 from switchpoint.reporting.terminal.tables import SafeConsole, show_line
 from switchpoint.reporting.terminal.words import counted, kind_text
 from switchpoint.tables.columns import identity_columns
@@ -117,7 +116,7 @@ def _print_folded(
     console: Console,
     lines: list[Line],
     curves: pd.DataFrame,
-    proved: list[dict[Any, Any]],
+    proved: list[Proved],
 ) -> list[Line]:
     """Print proved causes and what fits of the lines; returns the lines that were printed."""
     notable = worth_a_line(lines)

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from rich.text import Text
 
-from switchpoint.gating.kinds import ACCEPTED
+from switchpoint.gating.kinds import ACCEPTED, ChangedFact, GateFinding
 from switchpoint.printable import printable
 from switchpoint.reporting.terminal.tables import SafeConsole, show_line
 from switchpoint.reporting.terminal.words import counted
+from switchpoint.tables.columns import records
 
 if TYPE_CHECKING:
     from switchpoint.gating.verdict import Verdict
@@ -21,7 +22,7 @@ _FACTS = 3
 def print_verdict(verdict: Verdict) -> None:
     """Print findings with what else changed, and a last line with the verdict."""
     console = SafeConsole()
-    for row in verdict.findings.to_dict("records"):
+    for row in records(verdict.findings, GateFinding):
         show_line(console, _heading(row))
         for line in details(row):
             show_line(console, f"      {line}", style="dim")
@@ -59,12 +60,12 @@ def last_line(verdict: Verdict) -> str:
     return f"{what}: fails with {counted(failing, 'finding')}{more}"
 
 
-def details(row: dict[Any, Any]) -> list[str]:
+def details(row: GateFinding) -> list[str]:
     """Return what else is known of a finding: its date, the reason, and what changed."""
     lines = []
     if row["state"] == ACCEPTED:
         lines.append(str(row["reason"]))
-    if isinstance(row["since_utc"], str):
+    if row["since_utc"] is not None:
         lines.append(f"since {_day_range(row)}")
     return lines + [
         f"changed: {fact['fact']}: {_short(fact['before'])} -> {_short(fact['now'])}{_shares(fact)}"
@@ -72,16 +73,16 @@ def details(row: dict[Any, Any]) -> list[str]:
     ]
 
 
-def _heading(row: dict[Any, Any]) -> Text:
+def _heading(row: GateFinding) -> Text:
     style = "bold red" if row["fails"] else "bold"
     word = "FAIL" if row["fails"] else "    "
-    kind = str(row["kind"]).replace("_", " ")
+    kind = row["kind"].replace("_", " ")
     return Text.assemble(
         (word, style), f" {row['finding_id']} ", (kind, style), ": ", printable(row["sentence"])
     )
 
 
-def _day_range(row: dict[Any, Any]) -> str:
+def _day_range(row: GateFinding) -> str:
     low, high = str(row["since_low_utc"])[:10], str(row["since_high_utc"])[:10]
     day = str(row["since_utc"])[:10]
     return day if low == high else f"{day} [{low}, {high}]"
@@ -91,7 +92,7 @@ def _short(text: str) -> str:
     return text if len(text) <= 60 else f"{text[:57]}..."
 
 
-def _shares(fact: dict[str, Any]) -> str:
+def _shares(fact: ChangedFact) -> str:
     if "of_changed" not in fact:
         return ""
     others = fact["of_unchanged"]

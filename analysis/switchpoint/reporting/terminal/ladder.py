@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from typing import Any
 
 import pandas as pd
 
-from switchpoint.comparison.ladder import EAGER, INLINE, RENDEZVOUS, UNKNOWN
+from switchpoint.comparison.ladder import EAGER, INLINE, RENDEZVOUS, UNKNOWN, RungOfCurve
 from switchpoint.reporting.ladders import by_site, launches_text, line_text, rare_text
 from switchpoint.reporting.terminal.tables import SafeConsole, show_line
 from switchpoint.tables.units import percent, range_text, size_text
@@ -29,8 +27,8 @@ def print_ladders(rungs: pd.DataFrame) -> None:
             show_line(console, f"  {name}")
             show_line(console, f"    {_bar(own, low, high)}")
             for rung in own:
-                if rung["last_size_before"] is not None:
-                    show_line(console, f"    {_boundary(rung)}")
+                if (before := rung["last_size_before"]) is not None:
+                    show_line(console, f"    {_boundary(before, rung)}")
                 if rung["protocol"] == UNKNOWN and (line := line_text(rung)):
                     sizes = range_text(rung["first_size_bytes"], rung["last_size_bytes"])
                     show_line(console, f"      {sizes}: {line.replace('µ', 'u')}")
@@ -44,7 +42,7 @@ def print_ladders(rungs: pd.DataFrame) -> None:
     show_line(console, f"Bars: {size_text(low)} to {size_text(high)}, logarithmic; {signs}.")
 
 
-def _bar(rungs: list[dict[str, Any]], low: int, high: int) -> str:
+def _bar(rungs: list[RungOfCurve], low: int, high: int) -> str:
     """Return a bar; a boundary is `|`, or `:` if it is only known to lie between two sizes."""
 
     def place(size_bytes: int) -> int:
@@ -56,13 +54,14 @@ def _bar(rungs: list[dict[str, Any]], low: int, high: int) -> str:
         for at in range(place(rung["first_size_bytes"]), place(rung["last_size_bytes"]) + 1):
             signs[at] = _FILLS[rung["protocol"]]
     for rung in rungs[1:]:
-        signs[place(rung["last_size_before"])] = "|" if rung["exact"] else ":"
+        if (before := rung["last_size_before"]) is not None:
+            signs[place(before)] = "|" if rung["exact"] else ":"
     return "".join(signs).rstrip()
 
 
-def _boundary(rung: Mapping[str, Any]) -> str:
+def _boundary(before: int, rung: RungOfCurve) -> str:
     sign = "|" if rung["exact"] else ":"
-    sizes = range_text(rung["last_size_before"], rung["first_size_bytes"])
+    sizes = range_text(before, rung["first_size_bytes"])
     words = [
         f"{sign} {sizes}",
         f"to {rung['protocol']}" if rung["kind"] == "protocol_switch" else "step",

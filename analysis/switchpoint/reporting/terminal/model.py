@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from typing import Any
 
 import pandas as pd
 from rich.console import Console
 from rich.table import Table
 
+from switchpoint.models.gaps import ComparedCurve
 from switchpoint.models.site_model import Curve, Figure, SiteModel
 from switchpoint.reporting.terminal.tables import SafeConsole, show_line, show_table
 from switchpoint.reporting.terminal.words import counted
+from switchpoint.tables.columns import records
 from switchpoint.tables.units import percent, range_text, significant, size_text
 
 _ONE = {"launches": "launch", "passes": "pass"}
@@ -85,11 +86,13 @@ def print_comparison(comparison: pd.DataFrame) -> None:
     known = comparison[comparison["predicted_us"].notna()]
     shown = _table("MPI", "placement", "mode", "map", "size", "predicted us", "measured us",
                    "error", "gap")  # fmt: skip
-    for row in known.to_dict("records"):
+    for row in records(known, ComparedCurve):
         shown.add_row(
-            str(row["mpi"] or "-"), str(row["placement"]), str(row["mode"]), row["ranks_on_nodes"],
-            size_text(row["size_bytes"]), _with_interval(row, "predicted"),
-            _with_interval(row, "measured"), percent(row["error"]),
+            row["mpi"] or "-", str(row["placement"]), str(row["mode"]), row["ranks_on_nodes"],
+            size_text(row["size_bytes"]),
+            _with_interval(row["predicted_us"], row["predicted_low_us"], row["predicted_high_us"]),
+            _with_interval(row["measured_us"], row["measured_low_us"], row["measured_high_us"]),
+            percent(row["error"]),
             "prediction gap" if row["gap"] else "",
         )  # fmt: skip
     show_table(console, shown)
@@ -142,6 +145,5 @@ def _rate(per_byte_us: Figure) -> str:
     return f"{value} [{significant(1 / per_byte_us.high)}, {significant(1 / per_byte_us.low)}]"
 
 
-def _with_interval(row: dict[Any, Any], what: str) -> str:
-    numbers = [significant(row[f"{what}{part}_us"]) for part in ("", "_low", "_high")]
-    return f"{numbers[0]} [{numbers[1]}, {numbers[2]}]"
+def _with_interval(middle: float, low: float, high: float) -> str:
+    return f"{significant(middle)} [{significant(low)}, {significant(high)}]"

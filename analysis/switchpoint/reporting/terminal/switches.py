@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Iterable
 
 import pandas as pd
 from rich.console import Console
 from rich.table import Table
 
+from switchpoint.explanation.eager import StayedEager
+from switchpoint.explanation.places import Explained
 from switchpoint.explanation.switches import notable
 from switchpoint.reporting.terminal.tables import (
     HEADING,
@@ -18,6 +19,7 @@ from switchpoint.reporting.terminal.tables import (
     show_line,
     show_table,
 )
+from switchpoint.tables.columns import records, values_of
 from switchpoint.tables.units import percent, size_text
 
 
@@ -36,13 +38,13 @@ def print_switches(switches: pd.DataFrame, *, show_all: bool = False) -> None:
             table.add_column(heading, justify="right", no_wrap=True)
         for heading in ("kind", "cause"):
             table.add_column(heading, no_wrap=True)
-        for row in group.to_dict("records"):
+        for row in records(group, Explained):
             table.add_row(
                 safe_text(cell_text("placement", row["placement"])),
                 safe_text(cell_text("mode", row["mode"])),
                 f"{row['last_size_bytes']:,}",
                 f"{row['first_size_bytes']:,}",
-                "-" if pd.isna(row["magnitude"]) else percent(row["magnitude"]),
+                "-" if row["magnitude"] is None else percent(row["magnitude"]),
                 row["kind"].replace("_", " "),
                 safe_text(_cause(row)),
             )
@@ -60,8 +62,8 @@ def print_sentences(switches: pd.DataFrame, size_bytes: int | None = None) -> No
     if switches.empty:
         near = "" if size_bytes is None else f" near {size_text(size_bytes)}"
         show_line(console, f"There is no switch or step{near}.")
-    for row in switches.to_dict("records"):
-        words = [row[name] for name in (*HEADING, "placement", "mode") if name in row]
+    for row in records(switches, Explained):
+        words = values_of(row, (*HEADING, "placement", "mode"))
         show_line(console, ", ".join(v for v in words if isinstance(v, str)), style="bold")
         last, first = f"{row['last_size_bytes']:,} B", f"{row['first_size_bytes']:,} B"
         if row["kind"] == "protocol_switch" and row["exact"]:
@@ -70,7 +72,7 @@ def print_sentences(switches: pd.DataFrame, size_bytes: int | None = None) -> No
             says = f"a step between {last} and {first}"
         else:
             says = f"a step somewhere between {last} and {first}"
-        time = "" if pd.isna(row["magnitude"]) else f", time {percent(row['magnitude'])}"
+        time = "" if row["magnitude"] is None else f", time {percent(row['magnitude'])}"
         show_line(console, f"  {says}{time}")
         show_line(console, f"  cause {row['status']}: {row['reason']}")
 
@@ -78,7 +80,7 @@ def print_sentences(switches: pd.DataFrame, size_bytes: int | None = None) -> No
 def _print_reasons(console: Console, switches: pd.DataFrame) -> None:
     """Print each reason once, with the runs that support it."""
     runs: dict[str, dict[tuple[str, str], None]] = {}
-    for row in switches.to_dict("records"):
+    for row in records(switches, Explained):
         tried = any(entry["method"] == "intervention" for entry in row["evidence"])
         if row["cause"] is not None or tried:
             told = [(word["method"], word["run_id"][:8]) for word in row["evidence"]]
@@ -98,17 +100,17 @@ def _runs_text(evidence: Iterable[tuple[str, str]]) -> str:
     )
 
 
-def _cause(row: Mapping[Any, Any]) -> str:
+def _cause(row: Explained) -> str:
     if row["cause"] is None:
         words = {"unknown": "-", "none": "no setting moves it"}
-        return words.get(row["status"], str(row["status"]))
+        return words.get(row["status"], row["status"])
     return f"{row['cause']}, {row['status']}"
 
 
 def print_stayed_eager(eager: pd.DataFrame) -> None:
     """Print a sentence for each curve in which MPI_Send never waited for its receiver."""
     console = SafeConsole()
-    for row in eager.to_dict("records"):
-        words = [row[name] for name in (*HEADING, "placement", "mode") if name in row]
+    for row in records(eager, StayedEager):
+        words = values_of(row, (*HEADING, "placement", "mode"))
         show_line(console, ", ".join(v for v in words if isinstance(v, str)), style="bold")
         show_line(console, f"  {row['reason']}")
