@@ -390,6 +390,54 @@ def test_the_command_tunes_and_checks(tmp_path: Path, switchpoint: Run) -> None:
     assert [one["algorithm"] for one in content["groups"][0]["winners"]] == ["rabenseifner"] * 4
 
 
+def even(mode: str, size: int) -> float:
+    """Return times of a library that chooses well."""
+    return 20 + size / 50 if mode == "library" else 40 + size / 25
+
+
+@pytest.mark.parametrize("mpi", NAMES)
+def test_a_folder_keeps_no_rules_that_nothing_supports_any_more(
+    tmp_path: Path, switchpoint: Run, mpi: str
+) -> None:
+    Store(tmp_path / "old").add(measured(mpi=mpi))
+    Store(tmp_path / "new").add(measured(even, mpi=mpi))
+    folder = tmp_path / "rules"
+    library = ("--mpich-library", library_file(tmp_path))
+    words = ("tune", "-o", folder, *library, "--store")
+
+    unused = switchpoint("tune", "-o", tmp_path / "other", "--store", tmp_path / "new")
+    assert unused.exit_code == 0, unused.output
+    assert not (tmp_path / "other").exists()
+    assert "no rule: nothing is faster than the library's choice by 5 %" in unused.stdout
+    assert "earlier rules" not in unused.stdout
+
+    assert switchpoint(*words, tmp_path / "old").exit_code == 0
+    assert read_rules(folder).variables
+    without = switchpoint(*words, tmp_path / "new")
+    assert without.exit_code == 0, without.output
+    assert read_rules(folder).variables == {}
+    assert read_tuning(folder).rules() == {}
+    assert f"{folder / 'rules.json'}\n" in without.stdout
+    assert without.stdout.endswith("these files of earlier rules now set nothing\n")
+
+    again = switchpoint(*words, tmp_path / "old")
+    assert again.exit_code == 0, again.output
+    assert read_rules(folder).variables
+
+
+def test_the_command_says_that_a_check_left_no_rule(tmp_path: Path, switchpoint: Run) -> None:
+    folder = tmp_path / "rules"
+    write_tuning(tune(measured()), folder)
+    Store(tmp_path / "fresh").add(fresh(folder, lambda _, size: 2 * times("library", size)))
+
+    checked = switchpoint("tune", "--check", folder, "--store", tmp_path / "fresh")
+    assert checked.exit_code == 0, checked.output
+    assert "no rule is left: none won in fresh launches\n" in checked.stdout
+    assert checked.stdout.endswith("these files of earlier rules now set nothing\n")
+    assert "use it: " not in checked.stdout
+    assert read_rules(folder).variables == {}
+
+
 def one_line(result: Result) -> str:
     """Return the only line of a refusal."""
     assert result.exit_code == 2, result.output

@@ -14,7 +14,7 @@ from switchpoint.models.libraries import mpich
 from switchpoint.models.libraries.library import Library
 from switchpoint.models.recommend import Recommendation
 from switchpoint.models.rules_files import digest_of, settings_in
-from switchpoint.models.rules_folder import write_rules
+from switchpoint.models.rules_folder import files_without_rules, write_rules
 
 
 def write_advice(
@@ -55,9 +55,7 @@ def write_advice(
     for advice in recommendation.maps:
         if advice.best_map is not None and advice.winner == "several nodes":
             files |= map_files(advice.best_map, hosts)
-    without_rules = recommendation.library.without_rules
-    if not files and any((folder / name).exists() for name in without_rules):
-        files = dict(without_rules)  # what was written before no longer holds
+    files = files or files_without_rules(folder, recommendation.library)
     if not files:
         return []
     return write_rules(folder, files, by="model recommend", force=force)

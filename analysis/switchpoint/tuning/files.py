@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import os
-import shlex
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from itertools import groupby
 from pathlib import Path
 
@@ -12,7 +11,7 @@ from switchpoint.errors import InputError
 from switchpoint.models.libraries import mpich, open_mpi
 from switchpoint.models.libraries.library import Library
 from switchpoint.models.recommend import LIBRARIES
-from switchpoint.models.rules_folder import write_rules
+from switchpoint.models.rules_folder import files_without_rules, write_rules
 from switchpoint.tables.units import range_text, significant, significant_range
 from switchpoint.tuning.facts import FILE, Group, Tuning, Winner, to_text
 
@@ -25,6 +24,9 @@ def write_tuning(
     force: bool = False,
 ) -> list[Path]:
     """Write the rules, the settings that use them, a module file, and what was measured.
+
+    Without a rule nothing is written, unless the folder has earlier rules: its files then set
+    nothing.
 
     Parameters
     ----------
@@ -40,7 +42,7 @@ def write_tuning(
     Returns
     -------
     list of Path
-        Settings files have lines NAME=VALUE of the environment; none if no rule is left.
+        Settings files have lines NAME=VALUE of the environment.
 
     Raises
     ------
@@ -50,15 +52,17 @@ def write_tuning(
     """
     folder = Path(folder)
     library = LIBRARIES[tuning.library]
-    files: Mapping[str, str] = library.without_rules
     if tuning.rules():
         files = _library_files(tuning, library, folder, mpich_library)
-    facts = f"{folder.resolve()}/{FILE}"
+    else:
+        files = files_without_rules(folder, library)
+    if not files:
+        return []
     return write_rules(
         folder,
         {**files, FILE: to_text(tuning)},
         by="tune",
-        comments=[*comments(tuning), f"What was measured: {shlex.quote(facts)}"],
+        comments=comments(tuning),
         force=force,
     )
 

@@ -95,7 +95,7 @@ def command(
             "partition": partition,
         }  # fmt: skip
         tuning = tune(measurements, least_gain=least_gain / 100, commutative=commutative, **place)
-        folder = output if tuning.rules() else None
+        folder = output
     else:
         from switchpoint.tuning.checked import check_tuning
 

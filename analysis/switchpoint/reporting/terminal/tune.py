@@ -28,18 +28,22 @@ def print_tuning(tuning: Tuning, written: Sequence[Path] | None) -> None:
     for note in tuning.notes:
         show_line(console, f"note: {note}")
     if not tuning.rules():
-        gain = f"{100 * tuning.least_gain:g} %"
-        withdrawn = any(one.withdrawn for group in tuning.groups for one in group.winners)
-        show_line(
-            console,
-            "no rule is left: none won in fresh launches"
-            if withdrawn
-            else f"no rule: nothing is faster than the library's choice by {gain} in every launch",
-        )
+        show_line(console, _why_none(tuning))
+        for path in written or []:
+            console.print(safe_text(str(path)), soft_wrap=True)
+        if written:
+            show_line(console, "these files of earlier rules now set nothing")
     elif written is not None:
         print_written(written)
     else:
         show_line(console, "no file was written: name a folder with --output")
+
+
+def _why_none(tuning: Tuning) -> str:
+    if any(one.withdrawn for group in tuning.groups for one in group.winners):
+        return "no rule is left: none won in fresh launches"
+    gain = f"{100 * tuning.least_gain:g} %"
+    return f"no rule: nothing is faster than the library's choice by {gain} in every launch"
 
 
 def _table(group: Group) -> Table:
