@@ -10,7 +10,8 @@ from pathlib import Path
 
 from switchpoint.errors import InputError
 from switchpoint.limits import RULES_BYTES
-from switchpoint.models.libraries.library import Library
+from switchpoint.models.libraries import mpich
+from switchpoint.models.libraries.library import Library, Rules
 from switchpoint.models.rules_files import settings_in
 from switchpoint.models.site_model import write_whole
 from switchpoint.printable import printable
@@ -69,6 +70,45 @@ def write_rules(
             folder, f"cannot be created: {error.strerror}; choose another folder"
         ) from None
     return [write_whole(folder / name, text) for name, text in texts.items()]
+
+
+def library_files(
+    folder: Path,
+    library: Library,
+    rules: Rules,
+    mpich_library: str | os.PathLike[str] | None,
+) -> dict[str, str]:
+    """Return the text of each file that makes an MPI library follow rules, by name.
+
+    Parameters
+    ----------
+    folder
+        Where they will be.
+    library
+        Whose files they are.
+    rules
+        By operation and number of ranks.
+    mpich_library
+        MPICH's library or JSON file with its own decisions; without it MPICH gets variables.
+
+    Returns
+    -------
+    dict
+        Empty if nothing can be set.
+
+    Raises
+    ------
+    InputError
+        If MPICH's library has no decisions of the operations.
+    """
+    if library.files is None or not rules:
+        return {}
+    where = str(folder.resolve())
+    if library is mpich.MPICH and mpich_library is not None:
+        operations = {operation for operation, _ in rules}
+        decisions = mpich.built_in_decisions(Path(mpich_library), operations)
+        return mpich.files(rules, where, decisions)
+    return library.files(rules, where)
 
 
 def files_without_rules(folder: Path, library: Library) -> dict[str, str]:

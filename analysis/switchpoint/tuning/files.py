@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from itertools import groupby
 from pathlib import Path
 
 from switchpoint.errors import InputError
 from switchpoint.models.libraries import mpich, open_mpi
-from switchpoint.models.libraries.library import Library
 from switchpoint.models.recommend import LIBRARIES
-from switchpoint.models.rules_folder import files_without_rules, write_rules
-from switchpoint.tables.units import range_text, significant, significant_range
-from switchpoint.tuning.facts import FILE, Group, Tuning, Winner, to_text
+from switchpoint.models.rules_folder import files_without_rules, library_files, write_rules
+from switchpoint.tuning.facts import FILE, Group, SizeRange, Tuning, to_text
 
 
 def write_tuning(
@@ -52,10 +49,15 @@ def write_tuning(
     """
     folder = Path(folder)
     library = LIBRARIES[tuning.library]
-    if tuning.rules():
-        files = _library_files(tuning, library, folder, mpich_library)
-    else:
-        files = files_without_rules(folder, library)
+    rules = tuning.rules()
+    if rules and library is mpich.MPICH and mpich_library is None:
+        raise InputError(
+            "--mpich-library",
+            "is needed: MPICH reads all its decisions from one file; give the library that programs"
+            " use, such as /usr/lib/x86_64-linux-gnu/libmpich.so.12",
+        )
+    files = library_files(folder, library, rules, mpich_library)
+    files = files or files_without_rules(folder, library)
     if not files:
         return []
     return write_rules(
@@ -65,22 +67,6 @@ def write_tuning(
         comments=comments(tuning),
         force=force,
     )
-
-
-def _library_files(
-    tuning: Tuning, library: Library, folder: Path, mpich_library: str | os.PathLike[str] | None
-) -> dict[str, str]:
-    rules, where = tuning.rules(), str(folder.resolve())
-    if library is not mpich.MPICH:
-        return {} if library.files is None else library.files(rules, where)
-    if mpich_library is None:
-        raise InputError(
-            "--mpich-library",
-            "is needed: MPICH reads all its decisions from one file; give the library that programs"
-            " use, such as /usr/lib/x86_64-linux-gnu/libmpich.so.12",
-        )
-    operations = {operation for operation, _ in rules}
-    return mpich.files(rules, where, mpich.built_in_decisions(Path(mpich_library), operations))
 
 
 def comments(tuning: Tuning) -> list[str]:
@@ -105,35 +91,18 @@ def comments(tuning: Tuning) -> list[str]:
 
 
 def _of_group(group: Group) -> Iterator[str]:
-    """Write a line for each range of sizes with the same algorithm and state."""
-    by_size = {one.size_bytes: one for one in group.winners}
-    for key, same in groupby(group.sizes_bytes, key=lambda size: _key(by_size.get(size))):
-        sizes = list(same)
-        if key is not None:
-            winners = [by_size[size] for size in sizes]
-            where = f"{group.kernel} on {group.ranks} ranks, {range_text(sizes[0], sizes[-1])}"
-            yield f"{where}: {_words(winners)}"
+    """Write a line for each range of sizes with a winner."""
+    for part in group.ranges():
+        if part.winners:
+            yield f"{group.kernel} on {group.ranks} ranks, {part.sizes}: {_words(part)}"
 
 
-def _key(winner: Winner | None) -> tuple[str, object] | None:
-    if winner is None:
-        return None
-    return winner.algorithm, None if winner.checked is None else winner.checked.wins
-
-
-def _words(winners: list[Winner]) -> str:
-    first = winners[0]
-    measured = (
-        f"{significant_range(one.gain for one in winners)} times as fast as the library's choice"
-        f" [{significant(min(one.gain_low for one in winners))},"
-        f" {significant(max(one.gain_high for one in winners))}] in {first.launches} launches"
-    )
-    checks = [one.checked for one in winners if one.checked is not None]
-    if not checks:
-        return f"{first.algorithm}, {measured}; not checked"
-    again = (
-        f"{significant_range(one.gain for one in checks)} in {checks[0].launches} fresh launches"
-    )
+def _words(part: SizeRange) -> str:
+    first = part.winners[0]
+    measured = f"{part.gains} times as fast as the library's choice in {first.launches} launches"
+    if first.checked is None:
+        return f"{first.algorithm}, {measured}; {first.verdict}"
+    again = f"{first.verdict}: {part.gains_again} in {first.checked.launches} fresh launches"
     if first.withdrawn:
-        return f"{first.algorithm} withdrawn: {again}; before {measured}"
-    return f"{first.algorithm}, {measured}; confirmed: {again}"
+        return f"{first.algorithm} {again}; before {measured}"
+    return f"{first.algorithm}, {measured}; {again}"
