@@ -72,6 +72,7 @@ def measured(
     noise: float = 0.02,
     seed: int = 0,
     first: int = 0,
+    node: str = "n",
     **labels: str | None,
 ) -> Measurements:
     """Return launches of 5 passes of the library's choice and its algorithms."""
@@ -83,7 +84,8 @@ def measured(
         run = dict.fromkeys(RUN_COLUMNS) | identity
         run |= {"run_id": f"{seed:016x}{launch:016x}", "format": "record", "date": "2026-11-29"}
         run |= {"start_utc": f"2026-11-29T10:{launch:02}:00.000000Z", "complete": True}
-        texts = header_of(run, hosts=[f"n{rank}" for rank in range(ranks)])
+        run |= {"labels": json.dumps(labels)}
+        texts = header_of(run, hosts=[f"{node}{rank}" for rank in range(ranks)])
         header = json.loads(texts["header"])
         header["plan"] = {
             "modes": list(modes),
@@ -578,6 +580,176 @@ def test_text_from_records_stays_in_its_comment(tmp_path: Path) -> None:
 
     assert "X" not in read_rules(tmp_path).variables
     assert all("\nexport" not in path.read_text() for path in written)
+
+
+# The gate.
+
+
+def slow(_mode: str, size: int) -> float:
+    """Return the time of the library with rules that have become bad."""
+    return 1.5 * times("library", size)
+
+
+def gated(tmp_path: Path, switchpoint: Run, session: Measurements, *more: object) -> Result:
+    """Store a session, and compare it with the rules of a folder."""
+    Store(tmp_path / "nightly").add(session)
+    return switchpoint(
+        "gate", "--store", tmp_path / "nightly", "--rules", tmp_path / "rules", *more
+    )
+
+
+def said(result: Result) -> list[str]:
+    """Return the warnings of a gate, except that this session is the first one."""
+    return [line for line in result.stderr.splitlines() if "no earlier session" not in line]
+
+
+@pytest.fixture
+def rules(tmp_path: Path) -> Path:
+    """A folder with a rule from 32 KiB to 256 KiB."""
+    folder = tmp_path / "rules"
+    write_tuning(tune(measured()), folder)
+    return folder
+
+
+def test_rules_that_still_win_pass_the_gate(tmp_path: Path, rules: Path, switchpoint: Run) -> None:
+    result = gated(tmp_path, switchpoint, fresh(rules, won))
+
+    assert result.exit_code == 0, result.output
+    assert said(result) == []
+    assert "passes" in result.stdout
+
+
+def test_a_session_without_the_rules_says_nothing_of_them(
+    tmp_path: Path, rules: Path, switchpoint: Run
+) -> None:
+    result = gated(tmp_path, switchpoint, measured())
+
+    assert (result.exit_code, said(result)) == (0, [])
+
+
+def test_rules_that_win_no_more_fail_the_gate(
+    tmp_path: Path, rules: Path, switchpoint: Run
+) -> None:
+    result = gated(tmp_path, switchpoint, fresh(rules, slow), "--json")
+
+    assert result.exit_code == 1, result.output
+    [finding] = json.loads(result.stdout)["findings"]
+    assert (finding["kind"], finding["fails"]) == ("rule_no_longer_wins", True)
+    assert (finding["first_size_bytes"], finding["last_size_bytes"]) == (32 * KIB, 256 * KIB)
+    assert finding["low"] < 0.5 < finding["high"]
+    assert finding["effect"] == pytest.approx(0.5, abs=0.1)
+    assert finding["shared"] == {
+        "site": "here", "mpi": OPEN, "placement": "four_nodes", "kernel": "allreduce",
+    }  # fmt: skip
+    sentence = finding["sentence"]
+    assert sentence.startswith(
+        "`rabenseifner` of `allreduce` on 4 ranks at 32,768 to 262,144 B wins no more: 0.6"
+    )
+    assert "times as fast as the library's choice in 3 fresh launches (before " in sentence
+    assert sentence.endswith(f"`switchpoint tune --check {rules}` withdraws it")
+
+
+def test_the_fix_that_the_gate_names_is_one(tmp_path: Path, rules: Path, switchpoint: Run) -> None:
+    store = tmp_path / "nightly"
+    assert gated(tmp_path, switchpoint, fresh(rules, slow)).exit_code == 1
+    assert switchpoint("tune", "--check", rules, "--store", store).exit_code == 0
+
+    after = switchpoint("gate", "--store", store, "--rules", rules)
+    assert after.exit_code == 0, after.output
+    assert "has no rule that could win; leave out --rules" in after.stderr
+
+
+def test_an_accepted_loss_passes_whatever_its_size(
+    tmp_path: Path, rules: Path, switchpoint: Run
+) -> None:
+    store = tmp_path / "nightly"
+    assert gated(tmp_path, switchpoint, fresh(rules, slow)).exit_code == 1
+    words = ("accept", "rule_no_longer_wins", "--reason", "soon replaced", "--store", store)
+    assert switchpoint(*words).exit_code == 0
+
+    again = switchpoint("gate", "--store", store, "--rules", rules)
+    assert again.exit_code == 0, again.output
+
+
+def test_launches_that_scatter_fail_no_rule(tmp_path: Path, rules: Path, switchpoint: Run) -> None:
+    """Their intervals allow the least gain, and a loss."""
+    digest = read_rules(rules).digest
+    kinds = [(0.6, 5), (1.0, 6), (1.7, 7)]
+    sides = [
+        measured(
+            lambda mode, size, factor=factor: factor * times("library", size),
+            launches=1, first=number, modes=("library",), seed=seed,
+            rules="recommended", rules_digest=digest,
+        )
+        for number, (factor, seed) in enumerate(kinds)
+    ]  # fmt: skip
+    without = measured(modes=("library",), seed=8, rules="default")
+    result = gated(tmp_path, switchpoint, joined(*sides, without))
+
+    assert result.exit_code == 0, result.output
+    [line] = said(result)
+    assert " may win no more: " in line
+    assert line.endswith("; measure more launches")
+
+
+def test_rules_are_measured_again_after_an_upgrade(
+    tmp_path: Path, rules: Path, switchpoint: Run
+) -> None:
+    newer = fresh(rules, slow, mpi="Open MPI 5.0.11")
+    result = gated(tmp_path, switchpoint, newer, "--json")
+
+    assert result.exit_code == 1, result.output
+    assert f"{rules}: its rules were measured with something else" in result.stderr
+    assert "(MPI: Open MPI 4.1.4 -> Open MPI 5.0.11)" in result.stderr
+    [finding] = json.loads(result.stdout)["findings"]
+    assert finding["shared"]["mpi"] == "Open MPI 5.0.11"
+    assert finding["sentence"].endswith("; tune again")
+    [changed] = finding["what_changed"]
+    assert (changed["before"], changed["now"]) == (OPEN, "Open MPI 5.0.11")
+
+
+@pytest.mark.parametrize(
+    ("how", "what", "then"),
+    [
+        ({"mpi": "Open MPI 5.0.11"}, "MPI: Open MPI 4.1.4 -> Open MPI 5.0.11", "tune again, or"),
+        ({"node": "m"}, "hosts: n0, n1, n2, n3 -> m0, m1, m2, m3", "then `switchpoint tune --ch"),
+    ],
+)
+def test_facts_that_the_rules_do_not_have_are_a_warning(
+    tmp_path: Path, rules: Path, switchpoint: Run, how: dict[str, Any], what: str, then: str
+) -> None:
+    result = gated(tmp_path, switchpoint, measured(modes=("library",), **how))
+
+    assert result.exit_code == 0, result.output
+    [line] = said(result)
+    assert f"({what})" in line
+    assert then in line
+
+
+def test_a_session_of_another_library_knows_nothing_of_the_rules(
+    tmp_path: Path, rules: Path, switchpoint: Run
+) -> None:
+    result = gated(tmp_path, switchpoint, measured(mpi=MPICH))
+
+    assert result.exit_code == 0, result.output
+    [line] = said(result)
+    assert "the session has no run of Open MPI there: nothing is known of them" in line
+
+
+def test_too_few_launches_with_the_rules_are_a_warning(
+    tmp_path: Path, rules: Path, switchpoint: Run
+) -> None:
+    result = gated(tmp_path, switchpoint, fresh(rules, slow, launches=2))
+
+    assert result.exit_code == 0, result.output
+    assert "its rules were not measured again: " in result.stderr
+    assert "has no size with a rule in 3 launches of each side" in result.stderr
+
+
+def test_the_gate_needs_a_folder_with_rules(tmp_path: Path, switchpoint: Run) -> None:
+    assert "rules.json: cannot be read: No such file" in one_line(
+        gated(tmp_path, switchpoint, measured())
+    )
 
 
 # What was recorded on four nodes with links of 100 Mbit/s (bench/tune.py).
