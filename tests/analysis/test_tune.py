@@ -752,6 +752,49 @@ def test_the_gate_needs_a_folder_with_rules(tmp_path: Path, switchpoint: Run) ->
     )
 
 
+# The report.
+
+
+def test_the_report_has_a_page_of_rules(tmp_path: Path, switchpoint: Run) -> None:
+    rules = tmp_path / "rules"
+    write_tuning(tune(measured()), rules)
+
+    def partly(_mode: str, size: int) -> float:
+        return times("library" if size == 64 * KIB else "library:rabenseifner", size)
+
+    write_tuning(check_tuning(rules, fresh(rules, partly, sizes=SIZES[:-3])), rules)
+    Store(tmp_path / "races").add(measured())
+    result = switchpoint(
+        "report", "--store", tmp_path / "races", "--rules", rules, "-o", tmp_path / "report"
+    )
+    assert result.exit_code == 0, result.output
+
+    page = (tmp_path / "report" / "rules.html").read_text()
+    assert "won at 4 sizes; after fresh launches: 2 confirmed, 1 withdrawn, 1 not checked." in page
+    assert "allreduce on 4 ranks, 4 nodes, Open MPI 4.1.4" in page
+    assert "here, four_nodes: n0, n1, n2, n3, measured 2026-11-29." in page
+    assert 'href="rules.html"' in (tmp_path / "report" / "index.html").read_text()
+    [values] = (tmp_path / "report" / "data").glob("rules-*.csv")
+    table = pd.read_csv(values).set_index("size / B")
+    assert table["use"].loc[[16 * KIB, 32 * KIB, 64 * KIB, 256 * KIB]].tolist() == [
+        "default", "rabenseifner", "default (rabenseifner withdrawn)", "rabenseifner",
+    ]  # fmt: skip
+    assert table["fresh launches"].loc[[32 * KIB, 64 * KIB, 256 * KIB]].tolist() == [
+        "confirmed", "withdrawn", "not checked",
+    ]  # fmt: skip
+    assert table["default"].loc[KIB] == "rabenseifner"
+    assert float(table["fresh gain"].loc[32 * KIB]) == pytest.approx(2, rel=0.1)
+    assert table["fresh gain"].loc[256 * KIB] == "-"
+
+
+def test_a_report_needs_a_folder_with_rules(tmp_path: Path, switchpoint: Run) -> None:
+    Store(tmp_path / "store").add(measured())
+    words = ("report", "--store", tmp_path / "store", "-o", tmp_path / "report", "--rules")
+
+    assert "rules.json: cannot be read" in one_line(switchpoint(*words, tmp_path))
+    assert not (tmp_path / "report").exists()
+
+
 # What was recorded on four nodes with links of 100 Mbit/s (bench/tune.py).
 
 RECORDS = Path(__file__).parent / "records" / "rules"
