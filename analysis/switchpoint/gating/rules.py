@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -22,9 +23,6 @@ from switchpoint.tables.mpi_names import mpi_family
 from switchpoint.tables.units import significant
 from switchpoint.tuning.checked import check_tuning
 from switchpoint.tuning.facts import Group, SizeRange, Tuning, Winner, read_tuning
-
-#: The check that measures with rules and without.
-_CHECK = "the check `Recommended`"
 
 
 def drafts(
@@ -63,7 +61,8 @@ def drafts(
             if changed:
                 current.limits.append(_now_others(name, tuning, changed, launches is not None))
             if launches is not None:
-                yield from _lost(current, name, tuning, launches, changed.get("MPI"))
+                fix = "tune again" if "MPI" in changed else _withdrawing(current, store, name)
+                yield from _lost(current, name, tuning, launches, changed.get("MPI"), fix)
 
 
 def _runs_of(tuning: Tuning, runs: pd.DataFrame) -> pd.DataFrame:
@@ -108,10 +107,18 @@ def _now_others(name: str, tuning: Tuning, changed: Mapping[str, str], measured:
     said = f"{name}: its rules were measured with something else than this session ({what})"
     if measured:
         return said
-    again = f"measure with them and without ({_CHECK})"
-    if "MPI" in changed:
-        return f"{said}; tune again, or {again}: this command then says which still win"
-    return f"{said}; {again}, then `switchpoint tune --check {name}`"
+    first = "tune again, or " if "MPI" in changed else ""
+    return (
+        f"{said}; {first}measure with them and without (the check `Recommended`): this command then"
+        " says which still win"
+    )
+
+
+def _withdrawing(current: Current, store: Store, name: str) -> str:
+    """Name the command that withdraws rules, from this session: they may have won before."""
+    since = current.sessions.starts_utc[-1]
+    words = ["switchpoint", "tune", "--check", name, "--store", store.url, "--since", since]
+    return f"`{shlex.join(words)}` withdraws it"
 
 
 def _launches(store: Store, runs: pd.DataFrame) -> Measurements | None:
@@ -127,7 +134,7 @@ def _has_label(labels: Any) -> bool:
 
 
 def _lost(
-    current: Current, name: str, tuning: Tuning, launches: Measurements, mpi: str | None
+    current: Current, name: str, tuning: Tuning, launches: Measurements, mpi: str | None, fix: str
 ) -> Iterator[Draft]:
     """Yield the rules of a folder that surely gain less than they have to.
 
@@ -148,7 +155,7 @@ def _lost(
                 " launches"
             )
         for part in _ranges(group, sure):
-            yield _draft(name, tuning, group, part, mpi)
+            yield _draft(tuning, group, part, mpi, fix)
 
 
 def _gains_less(checked: Checked | None, least_gain: float) -> bool:
@@ -160,11 +167,10 @@ def _ranges(group: Group, winners: list[Winner]) -> Iterator[SizeRange]:
     return (part for part in alone.ranges() if part.winners)
 
 
-def _draft(name: str, tuning: Tuning, group: Group, part: SizeRange, mpi: str | None) -> Draft:
+def _draft(tuning: Tuning, group: Group, part: SizeRange, mpi: str | None, fix: str) -> Draft:
     first, last = part.sizes_bytes[0], part.sizes_bytes[-1]
     algorithm = part.winners[0].algorithm
     low, high = _gain_interval(part)
-    fix = "tune again" if mpi else f"`switchpoint tune --check {name}` withdraws it"
     place = {
         "site": tuning.site, "mpi": mpi or tuning.mpi, "placement": tuning.placement,
         "kernel": group.kernel,

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from switchpoint.errors import InputError
 from switchpoint.models.libraries import mpich, open_mpi
+from switchpoint.models.libraries.library import Library
 from switchpoint.models.recommend import LIBRARIES
 from switchpoint.models.rules_folder import files_without_rules, library_files, write_rules
 from switchpoint.tuning.facts import FILE, Group, SizeRange, Tuning, to_text
@@ -44,11 +45,13 @@ def write_tuning(
     Raises
     ------
     InputError
-        If a file cannot be written, or is there and was not written by this function, or
-        `mpich_library` is needed.
+        If a file cannot be written, or is there and was not written by this function, if the folder
+        has rules for another library, or if `mpich_library` is needed.
     """
     folder = Path(folder)
     library = LIBRARIES[tuning.library]
+    if not force:
+        _refuse_another_library(folder, library)
     rules = tuning.rules()
     if rules and library is mpich.MPICH and mpich_library is None:
         raise InputError(
@@ -67,6 +70,19 @@ def write_tuning(
         comments=comments(tuning),
         force=force,
     )
+
+
+def _refuse_another_library(folder: Path, library: Library) -> None:
+    """Raise InputError if a folder has rules for another library, which would stay in its files."""
+    for other in LIBRARIES.values():
+        if other is library or not (folder / FILE).exists():
+            continue
+        if files_without_rules(folder, other):
+            raise InputError(
+                folder,
+                f"has rules for {other.name}; choose another folder, or replace what was measured"
+                " of them with --force",
+            )
 
 
 def comments(tuning: Tuning) -> list[str]:
