@@ -4,6 +4,10 @@ Four nodes with links of 8 Mbit/s and one rank each, so that messages decide, no
 the library's choice finds steps, `plan` says where to search, launches search there with all
 algorithms, and `explain` decides. The decisions are for 4 ranks: Open MPI's as SimGrid 3.32 copied
 them from 4.1, MPICH's by its control variables' limits (MPIR_CVAR_ALLREDUCE_SHORT_MSG_SIZE, ...).
+The kernel `reduce_scatter` calls MPI_Reduce_scatter_block, which SimGrid takes for the other
+call. Open MPI's decision is therefore that of ompi_coll_tuned_reduce_scatter_block_intra_dec_fixed,
+by the bytes of one block. MPICH's limit (MPIR_CVAR_REDUCE_SCATTER_COMMUTATIVE_LONG_MSG_SIZE) is at
+blocks of 128 KiB, past these sizes.
 Usage: ``.venv/bin/python bench/collective_switches.py [LAUNCHES] [MPI...] [--only OPERATION]
 [--sizes S]``
 """
@@ -36,6 +40,10 @@ DECISIONS: dict[str, dict[str, dict[int, str]]] = {
             16384: "linear to linear_sync",
         },
         "allgather": {},
+        "reduce_scatter": {
+            8192: "recursive_halving to butterfly",
+            16384: "butterfly to recursive_halving",
+        },
     },
     "mpich": {
         "allreduce": {2056: "recursive_doubling to reduce_scatter_allgather"},
@@ -43,6 +51,7 @@ DECISIONS: dict[str, dict[str, dict[int, str]]] = {
         "alltoall": {},
         "broadcast": {},
         "allgather": {},
+        "reduce_scatter": {},
     },
 }
 

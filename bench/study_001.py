@@ -346,8 +346,8 @@ the jump belongs to the library, and its size to the machine.
 
 The same instruction is the cause of a step near 2,112 B in shared memory. Where it is set to begin
 elsewhere, the step is there, for as long as the instruction is slower than what it replaces
-({launches} launches of each case, in turn; `-`: no step; in a run three minutes earlier, all launches of
-MPICH ch3 and six of seven of Open MPI had it at 3,000 B):
+({launches} launches of each case, in turn; `-`: no step; in a run three minutes earlier, all
+launches of MPICH ch3 and six of seven of Open MPI had it at 3,000 B):
 
 {by_threshold}
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import subprocess
 import warnings
 from collections.abc import Callable, Mapping
@@ -72,6 +73,8 @@ def measured(
     noise: float = 0.02,
     seed: int = 0,
     first: int = 0,
+    node: str = "n",
+    day: str = "2026-11-29",
     **labels: str | None,
 ) -> Measurements:
     """Return launches of 5 passes of the library's choice and its algorithms."""
@@ -81,9 +84,14 @@ def measured(
     samples, runs = [], []
     for launch in range(first, first + launches):
         run = dict.fromkeys(RUN_COLUMNS) | identity
-        run |= {"run_id": f"{seed:016x}{launch:016x}", "format": "record", "date": "2026-11-29"}
-        run |= {"start_utc": f"2026-11-29T10:{launch:02}:00.000000Z", "complete": True}
-        texts = header_of(run, hosts=[f"n{rank}" for rank in range(ranks)])
+        run |= {
+            "run_id": f"{seed:06x}{day.replace('-', '')}00{launch:016x}",
+            "format": "record",
+            "date": day,
+        }
+        run |= {"start_utc": f"{day}T10:{launch:02}:00.000000Z", "complete": True}
+        run |= {"labels": json.dumps(labels)}
+        texts = header_of(run, hosts=[f"{node}{rank}" for rank in range(ranks)])
         header = json.loads(texts["header"])
         header["plan"] = {
             "modes": list(modes),
@@ -390,6 +398,54 @@ def test_the_command_tunes_and_checks(tmp_path: Path, switchpoint: Run) -> None:
     assert [one["algorithm"] for one in content["groups"][0]["winners"]] == ["rabenseifner"] * 4
 
 
+def even(mode: str, size: int) -> float:
+    """Return times of a library that chooses well."""
+    return 20 + size / 50 if mode == "library" else 40 + size / 25
+
+
+@pytest.mark.parametrize("mpi", NAMES)
+def test_a_folder_keeps_no_rules_that_nothing_supports_any_more(
+    tmp_path: Path, switchpoint: Run, mpi: str
+) -> None:
+    Store(tmp_path / "old").add(measured(mpi=mpi))
+    Store(tmp_path / "new").add(measured(even, mpi=mpi))
+    folder = tmp_path / "rules"
+    library = ("--mpich-library", library_file(tmp_path))
+    words = ("tune", "-o", folder, *library, "--store")
+
+    unused = switchpoint("tune", "-o", tmp_path / "other", "--store", tmp_path / "new")
+    assert unused.exit_code == 0, unused.output
+    assert not (tmp_path / "other").exists()
+    assert "no rule: nothing is faster than the library's choice by 5 %" in unused.stdout
+    assert "earlier rules" not in unused.stdout
+
+    assert switchpoint(*words, tmp_path / "old").exit_code == 0
+    assert read_rules(folder).variables
+    without = switchpoint(*words, tmp_path / "new")
+    assert without.exit_code == 0, without.output
+    assert read_rules(folder).variables == {}
+    assert read_tuning(folder).rules() == {}
+    assert f"{folder / 'rules.json'}\n" in without.stdout
+    assert without.stdout.endswith("these files of earlier rules now set nothing\n")
+
+    again = switchpoint(*words, tmp_path / "old")
+    assert again.exit_code == 0, again.output
+    assert read_rules(folder).variables
+
+
+def test_the_command_says_that_a_check_left_no_rule(tmp_path: Path, switchpoint: Run) -> None:
+    folder = tmp_path / "rules"
+    write_tuning(tune(measured()), folder)
+    Store(tmp_path / "fresh").add(fresh(folder, lambda _, size: 2 * times("library", size)))
+
+    checked = switchpoint("tune", "--check", folder, "--store", tmp_path / "fresh")
+    assert checked.exit_code == 0, checked.output
+    assert "no rule is left: none won in fresh launches\n" in checked.stdout
+    assert checked.stdout.endswith("these files of earlier rules now set nothing\n")
+    assert "use it: " not in checked.stdout
+    assert read_rules(folder).variables == {}
+
+
 def one_line(result: Result) -> str:
     """Return the only line of a refusal."""
     assert result.exit_code == 2, result.output
@@ -468,6 +524,27 @@ def test_other_files_are_not_replaced(tmp_path: Path, switchpoint: Run) -> None:
     assert switchpoint(*words, "--least-gain", "20").exit_code == 0, "now they are ours"
 
 
+def test_rules_for_two_libraries_need_two_folders(tmp_path: Path, switchpoint: Run) -> None:
+    Store(tmp_path / "store").add(measured(mpi=MPICH))
+    write_tuning(tune(measured()), tmp_path / "rules")
+    words = ("tune", "--store", tmp_path / "store", "-o", tmp_path / "rules", "--mpich-library",
+             library_file(tmp_path))  # fmt: skip
+
+    assert "/rules: has rules for Open MPI; choose another folder" in one_line(switchpoint(*words))
+    assert read_tuning(tmp_path / "rules").library == "Open MPI"
+    assert switchpoint(*words, "--force").exit_code == 0
+
+
+@pytest.mark.parametrize("option", ["--mpi", "--placement", "--environ", "--site", "--partition"])
+def test_a_check_takes_its_place_from_the_rules(
+    tmp_path: Path, switchpoint: Run, option: str
+) -> None:
+    write_tuning(tune(measured()), tmp_path)
+
+    words = ("tune", "--check", tmp_path, "--store", tmp_path / "none", option, "x")
+    assert f"{option}: chooses launches to make rules of" in one_line(switchpoint(*words))
+
+
 @pytest.mark.parametrize(
     ("how", "says"),
     [
@@ -530,6 +607,226 @@ def test_text_from_records_stays_in_its_comment(tmp_path: Path) -> None:
 
     assert "X" not in read_rules(tmp_path).variables
     assert all("\nexport" not in path.read_text() for path in written)
+
+
+# The gate.
+
+
+def slow(_mode: str, size: int) -> float:
+    """Return the time of the library with rules that have become bad."""
+    return 1.5 * times("library", size)
+
+
+def gated(tmp_path: Path, switchpoint: Run, session: Measurements, *more: object) -> Result:
+    """Store a session, and compare it with the rules of a folder."""
+    Store(tmp_path / "nightly").add(session)
+    return switchpoint(
+        "gate", "--store", tmp_path / "nightly", "--rules", tmp_path / "rules", *more
+    )
+
+
+def said(result: Result) -> list[str]:
+    """Return the warnings of a gate, except that this session is the first one."""
+    return [line for line in result.stderr.splitlines() if "no earlier session" not in line]
+
+
+@pytest.fixture
+def rules(tmp_path: Path) -> Path:
+    """A folder with a rule from 32 KiB to 256 KiB."""
+    folder = tmp_path / "rules"
+    write_tuning(tune(measured()), folder)
+    return folder
+
+
+def test_rules_that_still_win_pass_the_gate(tmp_path: Path, rules: Path, switchpoint: Run) -> None:
+    result = gated(tmp_path, switchpoint, fresh(rules, won))
+
+    assert result.exit_code == 0, result.output
+    assert said(result) == []
+    assert "passes" in result.stdout
+
+
+def test_a_session_without_the_rules_says_nothing_of_them(
+    tmp_path: Path, rules: Path, switchpoint: Run
+) -> None:
+    result = gated(tmp_path, switchpoint, measured())
+
+    assert (result.exit_code, said(result)) == (0, [])
+
+
+def test_rules_that_win_no_more_fail_the_gate(
+    tmp_path: Path, rules: Path, switchpoint: Run
+) -> None:
+    result = gated(tmp_path, switchpoint, fresh(rules, slow), "--json")
+
+    assert result.exit_code == 1, result.output
+    [finding] = json.loads(result.stdout)["findings"]
+    assert (finding["kind"], finding["fails"]) == ("rule_no_longer_wins", True)
+    assert (finding["first_size_bytes"], finding["last_size_bytes"]) == (32 * KIB, 256 * KIB)
+    assert finding["low"] < 0.5 < finding["high"]
+    assert finding["effect"] == pytest.approx(0.5, abs=0.1)
+    assert finding["shared"] == {
+        "site": "here", "mpi": OPEN, "placement": "four_nodes", "kernel": "allreduce",
+    }  # fmt: skip
+    sentence = finding["sentence"]
+    assert sentence.startswith(
+        "`rabenseifner` of `allreduce` on 4 ranks at 32,768 to 262,144 B wins no more: 0.6"
+    )
+    assert "times as fast as the library's choice in 3 fresh launches (before " in sentence
+    assert "; `switchpoint tune --check " in sentence
+
+
+def test_the_fix_that_the_gate_names_is_one(tmp_path: Path, rules: Path, switchpoint: Run) -> None:
+    """It takes the launches of the session alone: before, the rules had won."""
+    store = tmp_path / "nightly"
+    Store(store).add(fresh(rules, won, launches=9, day="2026-11-28"))
+    failed = gated(tmp_path, switchpoint, fresh(rules, slow), "--json")
+    assert failed.exit_code == 1
+    findings = json.loads(failed.stdout)["findings"]
+    [sentence] = [one["sentence"] for one in findings if one["kind"] == "rule_no_longer_wins"]
+    command = sentence.partition("`switchpoint ")[2].partition("` withdraws it")[0]
+    assert switchpoint(*shlex.split(command)).exit_code == 0
+    assert read_tuning(rules).rules() == {}
+
+    after = switchpoint("gate", "--store", store, "--rules", rules)
+    assert "rule no longer wins" not in after.stdout
+    assert "has no rule that could win; leave out --rules" in after.stderr
+
+
+def test_an_accepted_loss_passes_whatever_its_size(
+    tmp_path: Path, rules: Path, switchpoint: Run
+) -> None:
+    store = tmp_path / "nightly"
+    assert gated(tmp_path, switchpoint, fresh(rules, slow)).exit_code == 1
+    words = ("accept", "rule_no_longer_wins", "--reason", "soon replaced", "--store", store)
+    assert switchpoint(*words).exit_code == 0
+
+    again = switchpoint("gate", "--store", store, "--rules", rules)
+    assert again.exit_code == 0, again.output
+
+
+def test_launches_that_scatter_fail_no_rule(tmp_path: Path, rules: Path, switchpoint: Run) -> None:
+    """Their intervals allow the least gain, and a loss."""
+    digest = read_rules(rules).digest
+    kinds = [(0.6, 5), (1.0, 6), (1.7, 7)]
+    sides = [
+        measured(
+            lambda mode, size, factor=factor: factor * times("library", size),
+            launches=1, first=number, modes=("library",), seed=seed,
+            rules="recommended", rules_digest=digest,
+        )
+        for number, (factor, seed) in enumerate(kinds)
+    ]  # fmt: skip
+    without = measured(modes=("library",), seed=8, rules="default")
+    result = gated(tmp_path, switchpoint, joined(*sides, without))
+
+    assert result.exit_code == 0, result.output
+    [line] = said(result)
+    assert " may win no more: " in line
+    assert line.endswith("; measure more launches")
+
+
+def test_rules_are_measured_again_after_an_upgrade(
+    tmp_path: Path, rules: Path, switchpoint: Run
+) -> None:
+    newer = fresh(rules, slow, mpi="Open MPI 5.0.11")
+    result = gated(tmp_path, switchpoint, newer, "--json")
+
+    assert result.exit_code == 1, result.output
+    assert f"{rules}: its rules were measured with something else" in result.stderr
+    assert "(MPI: Open MPI 4.1.4 -> Open MPI 5.0.11)" in result.stderr
+    [finding] = json.loads(result.stdout)["findings"]
+    assert finding["shared"]["mpi"] == "Open MPI 5.0.11"
+    assert finding["sentence"].endswith("; tune again")
+    [changed] = finding["what_changed"]
+    assert (changed["before"], changed["now"]) == (OPEN, "Open MPI 5.0.11")
+
+
+@pytest.mark.parametrize(
+    ("how", "what", "then"),
+    [
+        ({"mpi": "Open MPI 5.0.11"}, "MPI: Open MPI 4.1.4 -> Open MPI 5.0.11", "tune again, or"),
+        ({"node": "m"}, "hosts: n0, n1, n2, n3 -> m0, m1, m2, m3", "; measure with them and"),
+    ],
+)
+def test_facts_that_the_rules_do_not_have_are_a_warning(
+    tmp_path: Path, rules: Path, switchpoint: Run, how: dict[str, Any], what: str, then: str
+) -> None:
+    result = gated(tmp_path, switchpoint, measured(modes=("library",), **how))
+
+    assert result.exit_code == 0, result.output
+    [line] = said(result)
+    assert f"({what})" in line
+    assert then in line
+
+
+def test_a_session_of_another_library_knows_nothing_of_the_rules(
+    tmp_path: Path, rules: Path, switchpoint: Run
+) -> None:
+    result = gated(tmp_path, switchpoint, measured(mpi=MPICH))
+
+    assert result.exit_code == 0, result.output
+    [line] = said(result)
+    assert "the session has no run of Open MPI there: nothing is known of them" in line
+
+
+def test_too_few_launches_with_the_rules_are_a_warning(
+    tmp_path: Path, rules: Path, switchpoint: Run
+) -> None:
+    result = gated(tmp_path, switchpoint, fresh(rules, slow, launches=2))
+
+    assert result.exit_code == 0, result.output
+    assert "its rules were not measured again: " in result.stderr
+    assert "has no size with a rule in 3 launches of each side" in result.stderr
+
+
+def test_the_gate_needs_a_folder_with_rules(tmp_path: Path, switchpoint: Run) -> None:
+    assert "rules.json: cannot be read: No such file" in one_line(
+        gated(tmp_path, switchpoint, measured())
+    )
+
+
+# The report.
+
+
+def test_the_report_has_a_page_of_rules(tmp_path: Path, switchpoint: Run) -> None:
+    rules = tmp_path / "rules"
+    write_tuning(tune(measured()), rules)
+
+    def partly(_mode: str, size: int) -> float:
+        return times("library" if size == 64 * KIB else "library:rabenseifner", size)
+
+    write_tuning(check_tuning(rules, fresh(rules, partly, sizes=SIZES[:-3])), rules)
+    Store(tmp_path / "races").add(measured())
+    result = switchpoint(
+        "report", "--store", tmp_path / "races", "--rules", rules, "-o", tmp_path / "report"
+    )
+    assert result.exit_code == 0, result.output
+
+    page = (tmp_path / "report" / "rules.html").read_text()
+    assert "won at 4 sizes; after fresh launches: 2 confirmed, 1 withdrawn, 1 not checked." in page
+    assert "allreduce on 4 ranks, 4 nodes, Open MPI 4.1.4" in page
+    assert "here, four_nodes: n0, n1, n2, n3, measured 2026-11-29." in page
+    assert 'href="rules.html"' in (tmp_path / "report" / "index.html").read_text()
+    [values] = (tmp_path / "report" / "data").glob("rules-*.csv")
+    table = pd.read_csv(values).set_index("size / B")
+    assert table["use"].loc[[16 * KIB, 32 * KIB, 64 * KIB, 256 * KIB]].tolist() == [
+        "default", "rabenseifner", "default (rabenseifner withdrawn)", "rabenseifner",
+    ]  # fmt: skip
+    assert table["fresh launches"].loc[[32 * KIB, 64 * KIB, 256 * KIB]].tolist() == [
+        "confirmed", "withdrawn", "not checked",
+    ]  # fmt: skip
+    assert table["default"].loc[KIB] == "rabenseifner"
+    assert float(table["fresh gain"].loc[32 * KIB]) == pytest.approx(2, rel=0.1)
+    assert table["fresh gain"].loc[256 * KIB] == "-"
+
+
+def test_a_report_needs_a_folder_with_rules(tmp_path: Path, switchpoint: Run) -> None:
+    Store(tmp_path / "store").add(measured())
+    words = ("report", "--store", tmp_path / "store", "-o", tmp_path / "report", "--rules")
+
+    assert "rules.json: cannot be read" in one_line(switchpoint(*words, tmp_path))
+    assert not (tmp_path / "report").exists()
 
 
 # What was recorded on four nodes with links of 100 Mbit/s (bench/tune.py).

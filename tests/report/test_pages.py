@@ -19,7 +19,16 @@ from pages_in_browser import opened_page, requests_of
 from selenium import webdriver
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
-from switchpoint import Store, accept, gate, read_files, report
+from switchpoint import (
+    Measurements,
+    Store,
+    accept,
+    gate,
+    read_files,
+    report,
+    tune,
+    write_tuning,
+)
 from switchpoint.gating.kept import kept
 from switchpoint.gating.policy import Policy
 from switchpoint.reporting.pages.contents import Contents
@@ -48,21 +57,35 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     scratch = tmp_path_factory.mktemp("pages")
     files = [RECORDS / f"{name}.record.gz" for name in NAMES]
     files.append(at_site("elsewhere", scratch, files[0]))
-    return report_of(files, scratch)
+    write_tuning(tune(races()), scratch / "rules")
+    return report_of(files, scratch, rules=[scratch / "rules"])
 
 
 @pytest.fixture(scope="module")
 def hostile(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a report of runs whose sites, placements and hosts have hostile names."""
+    """Return a report of runs and rules whose sites, placements and hosts have hostile names."""
     scratch = tmp_path_factory.mktemp("hostile")
     source = RECORDS / f"{NAMES[0]}.record.gz"
-    return report_of([at_site(name, scratch, source) for name in HOSTILE], scratch)
+    folders = []
+    for number, name in enumerate(HOSTILE):
+        folders.append(scratch / f"rules-{number}")
+        hostile = {"mpi": name, "site": name, "placement": name, "hosts": [name], "notes": [name]}
+        write_tuning(tune(races()).model_copy(update=hostile), folders[-1])
+    files = [at_site(name, scratch, source) for name in HOSTILE]
+    return report_of(files, scratch, rules=folders)
 
 
-def report_of(files: list[Path], scratch: Path) -> Path:
+def races() -> Measurements:
+    """Read launches of collectives with all of their algorithms."""
+    found = read_files([RECORDS / "rules" / "races"]).measurements
+    assert found is not None
+    return found
+
+
+def report_of(files: list[Path], scratch: Path, **how: Any) -> Path:
     gathered = read_files(files)
     assert gathered.measurements is not None
-    return report(gathered.measurements, scratch / "report").parent
+    return report(gathered.measurements, scratch / "report", **how).parent
 
 
 def at_site(name: str, scratch: Path, source: Path) -> Path:

@@ -13,7 +13,7 @@ from typing import Any
 import pandas as pd
 
 from switchpoint.errors import InputError
-from switchpoint.gating.kinds import ACCEPTED, CHANGES, CONFIRMED, KINDS, GateFinding
+from switchpoint.gating.kinds import ABSENCES, ACCEPTED, CHANGES, CONFIRMED, KINDS, GateFinding
 from switchpoint.gating.stored_findings import StoredFinding, decoded, stored_findings
 from switchpoint.store.ledger import now_utc
 from switchpoint.store.store import Store
@@ -85,7 +85,9 @@ class Acceptance:
             return self._is_no_larger(row)
         if not frozenset(map(identity_text, row["curves"])) <= self.curves:
             return False
-        return math.isnan(self.effect) or bool(row["effect"] >= self.effect)
+        if self.kind not in ABSENCES or math.isnan(self.effect):
+            return True
+        return bool(row["effect"] >= self.effect)
 
     def is_wider(self, row: GateFinding) -> bool:
         """Whether a finding is of other curves that share what the accepted ones share.

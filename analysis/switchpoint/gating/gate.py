@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import itertools
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from datetime import datetime, timedelta
 
 import pandas as pd
 
@@ -25,7 +25,8 @@ from switchpoint.gating.points import (
     without_repaired,
 )
 from switchpoint.gating.policy import Policy, maintenance_at
-from switchpoint.gating.sessions import Sessions
+from switchpoint.gating.rules import drafts as rule_drafts
+from switchpoint.gating.sessions import Sessions, span_of
 from switchpoint.gating.value_sessions import calendar
 from switchpoint.gating.verdict import Verdict, in_order
 from switchpoint.store.lost_runs import lost_in_words
@@ -43,6 +44,7 @@ def gate(
     policy: Policy | None = None,
     history: int | None = None,
     failed_checks: Sequence[tuple[str, str]] = (),
+    rules: Sequence[str | os.PathLike[str]] = (),
     keep: bool = False,
 ) -> Verdict:
     """Compare a session with the sessions before it.
@@ -61,6 +63,9 @@ def gate(
         Number of baseline sessions, by default the policy's.
     failed_checks
         Name and reason of each check that failed or was skipped.
+    rules
+        Folders with rules of `switchpoint tune`: whether they suit the session, and which of them
+        its launches with rules and without show to win no more.
     keep
         Store the verdict, its findings, and the parameters of the session's launches. If the store
         cannot be written, a warning says so.
@@ -72,7 +77,7 @@ def gate(
     Raises
     ------
     InputError
-        If there is no such session or store.
+        If there is no such session or store, or a folder has no rules.
     """
     store = store if isinstance(store, Store) else Store(store)
     policy = policy or Policy()
@@ -86,6 +91,7 @@ def gate(
         curves = by_curve(current.points)
     drafts = [
         *absences.drafts(current, failed_checks),
+        *rule_drafts(current, store, rules),
         *(changes.drafts(current, curves, policy) if len(current.curves) else []),
         *values.drafts(chosen.values, chosen.starts_utc, policy, current.acceptances),
     ]
@@ -214,8 +220,6 @@ def _tables(
 
 def _facts(store: Store, runs: pd.DataFrame, not_taken: list[str]) -> dict[str, Mapping[str, str]]:
     """Read the facts of a session's runs. What could not be read is added to `not_taken`."""
-    last = datetime.fromisoformat(runs["start_utc"].max().replace("Z", "+00:00"))
-    until = last + timedelta(seconds=1)
-    facts = store.facts(since=runs["start_utc"].min(), until=until)
+    facts = store.facts(**span_of(runs))
     not_taken += facts.attrs["not_taken"]
     return facts_of_runs(facts[facts["run_id"].isin(runs["run_id"])])

@@ -15,6 +15,8 @@ KINDS = {
     "missing_value": "baseline sessions had a single value that this session lacks",
     "failed_check": "a check failed or was skipped",
     "incomplete_session": "runs are truncated, or curves have fewer launches or sizes than before",
+    "rule_no_longer_wins": "fresh launches show that a rule of `switchpoint tune` is not faster any"
+    " more than the library's own choice",
     "placement_unproved": "ranks ran elsewhere than before, or no record proves where",
     "clock_went_back": "the session starts before one that was stored earlier",
     "wrong_site": "the hosts and processors are others than the site's in all baseline"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime, timedelta
 
 import pandas as pd
 
@@ -17,6 +18,7 @@ from switchpoint.store.ledger import now_utc
 from switchpoint.store.store import Store
 from switchpoint.store.stored_runs import StoredRuns
 from switchpoint.store.tables import STORED_AS
+from switchpoint.store.wanted import Query
 from switchpoint.tables.columns import lasting_labels
 from switchpoint.tables.sweeps import ZOOM
 
@@ -168,6 +170,12 @@ def select_sessions(
         of_sites[of_sites["session"].isin(left_out)],
         read.checks - frozenset(current["check"].dropna()),
     )
+
+
+def span_of(runs: pd.DataFrame) -> dict[str, Query]:
+    """Return when some runs started, as a query of the store."""
+    last = datetime.fromisoformat(runs["start_utc"].max().replace("Z", "+00:00"))
+    return {"since": runs["start_utc"].min(), "until": last + timedelta(seconds=1)}
 
 
 def no_session(store: Store, session: str, names: Sequence[str]) -> NoSession:

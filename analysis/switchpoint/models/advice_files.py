@@ -10,11 +10,9 @@ from pathlib import Path
 
 from switchpoint.errors import InputError
 from switchpoint.models.collectives import Advice, rules_of
-from switchpoint.models.libraries import mpich
-from switchpoint.models.libraries.library import Library
 from switchpoint.models.recommend import Recommendation
 from switchpoint.models.rules_files import digest_of, settings_in
-from switchpoint.models.rules_folder import write_rules
+from switchpoint.models.rules_folder import files_without_rules, library_files, write_rules
 
 
 def write_advice(
@@ -50,14 +48,12 @@ def write_advice(
     InputError
         As of `write_rules`, and if there are fewer hosts than nodes.
     """
-    folder = Path(folder)
-    files = _library_files(recommendation.library, recommendation.algorithms, folder, mpich_library)
+    folder, library = Path(folder), recommendation.library
+    files = library_files(folder, library, rules_of(recommendation.algorithms), mpich_library)
     for advice in recommendation.maps:
         if advice.best_map is not None and advice.winner == "several nodes":
             files |= map_files(advice.best_map, hosts)
-    without_rules = recommendation.library.without_rules
-    if not files and any((folder / name).exists() for name in without_rules):
-        files = dict(without_rules)  # what was written before no longer holds
+    files = files or files_without_rules(folder, library)
     if not files:
         return []
     return write_rules(folder, files, by="model recommend", force=force)
@@ -82,7 +78,8 @@ def rules_digests(
     unchecked = [dataclasses.replace(one, checked=None) for one in recommendation.algorithms]
 
     def files_of(algorithms: Sequence[Advice]) -> dict[str, str]:
-        return _library_files(recommendation.library, algorithms, Path("rules"), mpich_library)
+        rules = rules_of(algorithms)
+        return library_files(Path("rules"), recommendation.library, rules, mpich_library)
 
     files = files_of(unchecked)
     settings = [settings_in(text) for name, text in files.items() if name.endswith(".env")]
@@ -91,22 +88,6 @@ def rules_digests(
         for operation in dict.fromkeys(one.operation for one in unchecked)
         if files_of([one for one in unchecked if one.operation == operation])
     }
-
-
-def _library_files(
-    library: Library,
-    algorithms: Sequence[Advice],
-    folder: Path,
-    mpich_library: str | os.PathLike[str] | None,
-) -> dict[str, str]:
-    """Return the text of each file for the MPI library, by name."""
-    rules = rules_of(algorithms)
-    if library.files is None or not rules:
-        return {}
-    where = str(folder.resolve())
-    if library is mpich.MPICH and mpich_library is not None:
-        return mpich.files(rules, where, mpich.built_in_decisions(Path(mpich_library)))
-    return library.files(rules, where)
 
 
 def map_files(process_map: str, hosts: Sequence[str] = ()) -> dict[str, str]:

@@ -30,3 +30,8 @@ class Checked:
     def gain(self) -> float:
         """The time without the rule divided by that with it."""
         return self.without_us[0] / self.with_us[0]
+
+    @property
+    def gain_interval(self) -> tuple[float, float]:
+        """The least and the most gain that both intervals allow; it wins if both are above 1."""
+        return self.without_us[1] / self.with_us[2], self.without_us[2] / self.with_us[1]

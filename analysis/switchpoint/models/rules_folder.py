@@ -10,6 +10,8 @@ from pathlib import Path
 
 from switchpoint.errors import InputError
 from switchpoint.limits import RULES_BYTES
+from switchpoint.models.libraries import mpich
+from switchpoint.models.libraries.library import Library, Rules
 from switchpoint.models.rules_files import settings_in
 from switchpoint.models.site_model import write_whole
 from switchpoint.printable import printable
@@ -51,7 +53,9 @@ def write_rules(
     InputError
         If a file cannot be written, or is there and was not written by this function.
     """
-    head = "".join(f"{line}\n" for line in [f"{_MARK}{by}`", *map(_comment, comments)])
+    beside = [_named(folder, name) for name in files if not name.endswith(_WITH_COMMENTS)]
+    lines = [*comments, *(f"Written beside it: {name}" for name in beside)]
+    head = "".join(f"{line}\n" for line in [f"{_MARK}{by}`", *map(_comment, lines)])
     texts: dict[str, str] = {}
     for name, text in files.items():
         texts[name] = head + text if name.endswith(_WITH_COMMENTS) else text
@@ -68,6 +72,54 @@ def write_rules(
     return [write_whole(folder / name, text) for name, text in texts.items()]
 
 
+def library_files(
+    folder: Path,
+    library: Library,
+    rules: Rules,
+    mpich_library: str | os.PathLike[str] | None,
+) -> dict[str, str]:
+    """Return the text of each file that makes an MPI library follow rules, by name.
+
+    Parameters
+    ----------
+    folder
+        Where they will be.
+    library
+        Whose files they are.
+    rules
+        By operation and number of ranks.
+    mpich_library
+        MPICH's library or JSON file with its own decisions; without it MPICH gets variables.
+
+    Returns
+    -------
+    dict
+        Empty if nothing can be set.
+
+    Raises
+    ------
+    InputError
+        If MPICH's library has no decisions of the operations.
+    """
+    if library.files is None or not rules:
+        return {}
+    where = str(folder.resolve())
+    if library is mpich.MPICH and mpich_library is not None:
+        operations = {operation for operation, _ in rules}
+        decisions = mpich.built_in_decisions(Path(mpich_library), operations)
+        return mpich.files(rules, where, decisions)
+    return library.files(rules, where)
+
+
+def files_without_rules(folder: Path, library: Library) -> dict[str, str]:
+    """Return the text of each file that sets nothing, by name, if a folder has earlier rules.
+
+    Rules that nothing supports any more must not stay there.
+    """
+    there = any(os.path.lexists(folder / name) for name in library.without_rules)
+    return dict(library.without_rules) if there else {}
+
+
 def module_name(settings_file: str) -> str:
     """Return the name of the module file of a settings file.
 
@@ -75,6 +127,11 @@ def module_name(settings_file: str) -> str:
     'switchpoint-openmpi'
     """
     return f"switchpoint-{settings_file.removesuffix('.env')}"
+
+
+def _named(folder: Path, name: str) -> str:
+    """Return how a settings file names another file of its folder."""
+    return shlex.quote(f"{folder.resolve()}/{name}")
 
 
 def _comment(text: str) -> str:
@@ -102,7 +159,7 @@ def _refuse_files_of_others(folder: Path, files: Mapping[str, str], by: str) -> 
     there = {name: _text(folder / name) for name in files if os.path.lexists(folder / name)}
     settings = "".join(text for text in there.values() if _is_marked(text))
     for name, text in there.items():
-        is_named = shlex.quote(f"{folder.resolve()}/{name}") in settings
+        is_named = _named(folder, name) in settings
         if text != files[name] and not _is_marked(text) and not is_named:
             raise InputError(
                 folder / name,

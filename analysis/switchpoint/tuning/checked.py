@@ -16,6 +16,8 @@ def check_tuning(
     folder: str | os.PathLike[str],
     measurements: Measurements,
     source: str | os.PathLike[str] = "measurements",
+    *,
+    mpi: str | None = None,
 ) -> Tuning:
     """Return the rules of a folder with what was measured with and without them.
 
@@ -29,6 +31,9 @@ def check_tuning(
         (`rules_files.read_rules`). Other runs are left out, and a note says so.
     source
         Where they come from, for messages.
+    mpi
+        That of the launches, if it is another version than that of the rules, as after an upgrade.
+        Their environment may then have another name.
 
     Raises
     ------
@@ -41,6 +46,8 @@ def check_tuning(
         raise InputError(folder, "has no rules to check; tune again")
     operations = {one.kernel: operation_of(one.kernel) for one in tuning.groups}
     place = {name: getattr(tuning, name) for name in PLACE}
+    if mpi not in (None, tuning.mpi):
+        place |= {"mpi": mpi, "environ": None}
     digest = read_rules(folder).digest
     found, notes = measured_sides(measurements, source, operations, place, digest)
     groups, checked = [], 0

@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import math
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from itertools import groupby
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -17,8 +19,12 @@ from switchpoint.models.confirmation import Checked
 from switchpoint.models.libraries.library import EXCHANGE, Algorithm, Choice, Rule, Rules
 from switchpoint.regular_files import read_limited
 from switchpoint.strict_json import parse_json
+from switchpoint.tables.units import range_text, significant, significant_range
 
 FILE = "rules.json"
+
+#: What fresh launches showed of a rule.
+NOT_CHECKED, CONFIRMED, WITHDRAWN = "not checked", "confirmed", "withdrawn"
 
 _WRITE_AGAIN = "write the rules again with `switchpoint tune`"
 
@@ -76,12 +82,53 @@ class Winner(_Part):
     @property
     def withdrawn(self) -> bool:
         """Whether it did not win again."""
-        return self.checked is not None and not self.checked.wins
+        return self.verdict == WITHDRAWN
+
+    @property
+    def verdict(self) -> str:
+        """`NOT_CHECKED`, `CONFIRMED` or `WITHDRAWN`."""
+        if self.checked is None:
+            return NOT_CHECKED
+        return CONFIRMED if self.checked.wins else WITHDRAWN
 
     def choice(self, kernel: str) -> Choice:
         """Return what the library is to use."""
         algorithm = Algorithm(self.algorithm, kernel, f"library:{self.algorithm}", self.number)
         return Choice(algorithm, self.segment_bytes, self.fan_out)
+
+
+@dataclass(frozen=True)
+class SizeRange:
+    """Neighbouring measured sizes at which the same is to be used.
+
+    Attributes
+    ----------
+    sizes_bytes : list of int
+        Ascending.
+    winners : list of Winner
+        Of each size: all of the same algorithm and verdict. None where nothing wins.
+    """
+
+    sizes_bytes: list[int]
+    winners: list[Winner]
+
+    @property
+    def sizes(self) -> str:
+        """The sizes in words."""
+        return range_text(self.sizes_bytes[0], self.sizes_bytes[-1])
+
+    @property
+    def gains(self) -> str:
+        """How many times as fast the algorithm is, with the least and the most of all launches."""
+        low = significant(min(one.gain_low for one in self.winners))
+        high = significant(max(one.gain_high for one in self.winners))
+        return f"{significant_range(one.gain for one in self.winners)} [{low}, {high}]"
+
+    @property
+    def gains_again(self) -> str:
+        """The same in fresh launches; empty without any."""
+        checks = [one.checked.gain for one in self.winners if one.checked is not None]
+        return significant_range(checks) if checks else ""
 
 
 class Group(_Part):
@@ -112,6 +159,17 @@ class Group(_Part):
     def sizes_with_rules(self) -> list[int]:
         """Return the measured sizes for which there are rules."""
         return [one.size_bytes for one in self.winners if not one.withdrawn]
+
+    def ranges(self) -> Iterator[SizeRange]:
+        """Yield neighbouring sizes with the same algorithm and verdict."""
+        winners = {one.size_bytes: one for one in self.winners}
+
+        def alike(size: int) -> tuple[str, str] | None:
+            return (winners[size].algorithm, winners[size].verdict) if size in winners else None
+
+        for _, same in groupby(sorted({*self.sizes_bytes}), key=alike):
+            sizes = [*same]
+            yield SizeRange(sizes, [winners[size] for size in sizes if size in winners])
 
     def rules(self) -> list[Rule]:
         """Return its rules from size 0 on.

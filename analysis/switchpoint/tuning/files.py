@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import os
-import shlex
-from collections.abc import Iterator, Mapping
-from itertools import groupby
+from collections.abc import Iterator
 from pathlib import Path
 
 from switchpoint.errors import InputError
 from switchpoint.models.libraries import mpich, open_mpi
 from switchpoint.models.libraries.library import Library
 from switchpoint.models.recommend import LIBRARIES
-from switchpoint.models.rules_folder import write_rules
-from switchpoint.tables.units import range_text, significant, significant_range
-from switchpoint.tuning.facts import FILE, Group, Tuning, Winner, to_text
+from switchpoint.models.rules_folder import files_without_rules, library_files, write_rules
+from switchpoint.tuning.facts import FILE, Group, SizeRange, Tuning, to_text
 
 
 def write_tuning(
@@ -25,6 +22,9 @@ def write_tuning(
     force: bool = False,
 ) -> list[Path]:
     """Write the rules, the settings that use them, a module file, and what was measured.
+
+    Without a rule nothing is written, unless the folder has earlier rules: its files then set
+    nothing.
 
     Parameters
     ----------
@@ -40,43 +40,49 @@ def write_tuning(
     Returns
     -------
     list of Path
-        Settings files have lines NAME=VALUE of the environment; none if no rule is left.
+        Settings files have lines NAME=VALUE of the environment.
 
     Raises
     ------
     InputError
-        If a file cannot be written, or is there and was not written by this function, or
-        `mpich_library` is needed.
+        If a file cannot be written, or is there and was not written by this function, if the folder
+        has rules for another library, or if `mpich_library` is needed.
     """
     folder = Path(folder)
     library = LIBRARIES[tuning.library]
-    files: Mapping[str, str] = library.without_rules
-    if tuning.rules():
-        files = _library_files(tuning, library, folder, mpich_library)
-    facts = f"{folder.resolve()}/{FILE}"
-    return write_rules(
-        folder,
-        {**files, FILE: to_text(tuning)},
-        by="tune",
-        comments=[*comments(tuning), f"What was measured: {shlex.quote(facts)}"],
-        force=force,
-    )
-
-
-def _library_files(
-    tuning: Tuning, library: Library, folder: Path, mpich_library: str | os.PathLike[str] | None
-) -> dict[str, str]:
-    rules, where = tuning.rules(), str(folder.resolve())
-    if library is not mpich.MPICH:
-        return {} if library.files is None else library.files(rules, where)
-    if mpich_library is None:
+    if not force:
+        _refuse_another_library(folder, library)
+    rules = tuning.rules()
+    if rules and library is mpich.MPICH and mpich_library is None:
         raise InputError(
             "--mpich-library",
             "is needed: MPICH reads all its decisions from one file; give the library that programs"
             " use, such as /usr/lib/x86_64-linux-gnu/libmpich.so.12",
         )
-    operations = {operation for operation, _ in rules}
-    return mpich.files(rules, where, mpich.built_in_decisions(Path(mpich_library), operations))
+    files = library_files(folder, library, rules, mpich_library)
+    files = files or files_without_rules(folder, library)
+    if not files:
+        return []
+    return write_rules(
+        folder,
+        {**files, FILE: to_text(tuning)},
+        by="tune",
+        comments=comments(tuning),
+        force=force,
+    )
+
+
+def _refuse_another_library(folder: Path, library: Library) -> None:
+    """Raise InputError if a folder has rules for another library, which would stay in its files."""
+    for other in LIBRARIES.values():
+        if other is library or not (folder / FILE).exists():
+            continue
+        if files_without_rules(folder, other):
+            raise InputError(
+                folder,
+                f"has rules for {other.name}; choose another folder, or replace what was measured"
+                " of them with --force",
+            )
 
 
 def comments(tuning: Tuning) -> list[str]:
@@ -101,35 +107,18 @@ def comments(tuning: Tuning) -> list[str]:
 
 
 def _of_group(group: Group) -> Iterator[str]:
-    """Write a line for each range of sizes with the same algorithm and state."""
-    by_size = {one.size_bytes: one for one in group.winners}
-    for key, same in groupby(group.sizes_bytes, key=lambda size: _key(by_size.get(size))):
-        sizes = list(same)
-        if key is not None:
-            winners = [by_size[size] for size in sizes]
-            where = f"{group.kernel} on {group.ranks} ranks, {range_text(sizes[0], sizes[-1])}"
-            yield f"{where}: {_words(winners)}"
+    """Write a line for each range of sizes with a winner."""
+    for part in group.ranges():
+        if part.winners:
+            yield f"{group.kernel} on {group.ranks} ranks, {part.sizes}: {_words(part)}"
 
 
-def _key(winner: Winner | None) -> tuple[str, object] | None:
-    if winner is None:
-        return None
-    return winner.algorithm, None if winner.checked is None else winner.checked.wins
-
-
-def _words(winners: list[Winner]) -> str:
-    first = winners[0]
-    measured = (
-        f"{significant_range(one.gain for one in winners)} times as fast as the library's choice"
-        f" [{significant(min(one.gain_low for one in winners))},"
-        f" {significant(max(one.gain_high for one in winners))}] in {first.launches} launches"
-    )
-    checks = [one.checked for one in winners if one.checked is not None]
-    if not checks:
-        return f"{first.algorithm}, {measured}; not checked"
-    again = (
-        f"{significant_range(one.gain for one in checks)} in {checks[0].launches} fresh launches"
-    )
+def _words(part: SizeRange) -> str:
+    first = part.winners[0]
+    measured = f"{part.gains} times as fast as the library's choice in {first.launches} launches"
+    if first.checked is None:
+        return f"{first.algorithm}, {measured}; {first.verdict}"
+    again = f"{first.verdict}: {part.gains_again} in {first.checked.launches} fresh launches"
     if first.withdrawn:
-        return f"{first.algorithm} withdrawn: {again}; before {measured}"
-    return f"{first.algorithm}, {measured}; confirmed: {again}"
+        return f"{first.algorithm} {again}; before {measured}"
+    return f"{first.algorithm}, {measured}; {again}"

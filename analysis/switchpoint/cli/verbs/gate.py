@@ -63,6 +63,16 @@ def command(
             show_default=False,
         ),
     ] = None,
+    rules: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--rules",
+            metavar="FOLDER",
+            help="Rules of `switchpoint tune`: say if the session has another MPI, placement or"
+            " hosts, and fail if launches with them and without show that they win no more.",
+            show_default=False,
+        ),
+    ] = None,
     confirm: Annotated[
         bool,
         typer.Option(
@@ -138,6 +148,7 @@ def command(
             policy=load_policy(file) if file else Policy(),
             history=history,
             failed_checks=failed,
+            rules=rules or (),
         )
     if confirm:
         with _noted(problems, "the suspected changes were not measured again: "):

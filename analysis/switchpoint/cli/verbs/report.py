@@ -23,6 +23,15 @@ def command(
         Path,
         typer.Option("--output", "-o", metavar="FOLDER", help="Write the pages into this folder."),
     ] = Path("report"),
+    rules: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--rules",
+            metavar="FOLDER",
+            help="Also show these rules of `switchpoint tune`.",
+            show_default=False,
+        ),
+    ] = None,
     force: Annotated[
         bool,
         typer.Option(
@@ -38,7 +47,8 @@ def command(
     from switchpoint.reporting.terminal.progress import progress
 
     with progress("writing the report"):
-        page = report(measurements, output, store=store_of(files, store), force=force)
+        store_read = store_of(files, store)
+        page = report(measurements, output, store=store_read, rules=rules or (), force=force)
     return Result(
         lambda: show(page),
         lambda: {"report": str(page)},

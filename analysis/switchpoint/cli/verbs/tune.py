@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated
 
@@ -84,18 +85,18 @@ def command(
     from switchpoint.reporting.terminal.tune import print_tuning
     from switchpoint.tuning.files import write_tuning
 
-    if check is not None and output is not None:
-        raise InputError("--check", "rewrites its own folder; leave out --output")
+    place = {
+        "mpi": mpi, "placement": placement, "environ": environ, "site": site,
+        "partition": partition,
+    }  # fmt: skip
+    if check is not None:
+        _refuse_with_check(output, place)
     measurements = load_all(files, store, since=since, until=until)
     if check is None:
         from switchpoint.tuning.tune import tune
 
-        place = {
-            "mpi": mpi, "placement": placement, "environ": environ, "site": site,
-            "partition": partition,
-        }  # fmt: skip
         tuning = tune(measurements, least_gain=least_gain / 100, commutative=commutative, **place)
-        folder = output if tuning.rules() else None
+        folder = output
     else:
         from switchpoint.tuning.checked import check_tuning
 
@@ -109,3 +110,16 @@ def command(
         lambda: tuning.model_dump(mode="json") | {"written": [str(path) for path in written or []]},
         warnings=fresh_warnings(measurements, files),
     )
+
+
+def _refuse_with_check(output: Path | None, place: Mapping[str, str | None]) -> None:
+    """Raise InputError for options that would be ignored."""
+    if output is not None:
+        raise InputError("--check", "rewrites its own folder; leave out --output")
+    for name, value in place.items():
+        if value is not None:
+            raise InputError(
+                f"--{name}",
+                "chooses launches to make rules of; with --check the rules say where they hold:"
+                " leave it out",
+            )

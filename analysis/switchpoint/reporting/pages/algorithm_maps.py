@@ -6,8 +6,7 @@ from collections.abc import Iterator
 
 import pandas as pd
 
-from switchpoint.comparison.algorithms import RESULTS, algorithms
-from switchpoint.errors import InputError
+from switchpoint.comparison.algorithms import RESULTS
 from switchpoint.reporting.algorithms import MOST_PROBABILITY, answers, ranges, used_text
 from switchpoint.reporting.pages.contents import Contents
 from switchpoint.reporting.pages.page import (
@@ -34,9 +33,8 @@ _WORDS = (
 
 def algorithm_maps(contents: Contents) -> Page | None:
     """Return the page, or None if no run measured algorithms beside the library's choice."""
-    try:
-        table = algorithms(contents.measurements)
-    except InputError:
+    table = contents.algorithms
+    if table is None:
         return None
     place = [str(name) for name in table if name not in [*RESULTS, "ranks"]]
     named = [name for name in place if table[name].notna().any()]

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import pandas as pd
 
+from switchpoint.comparison.algorithms import algorithms
 from switchpoint.comparison.ladder import ladder
 from switchpoint.comparison.reach import reach_of_sides
 from switchpoint.comparison.selections import Selection
@@ -31,6 +32,7 @@ from switchpoint.tables.curves import many_sizes_warnings, noise_warnings, summa
 from switchpoint.tables.identity import CurveIdentity
 from switchpoint.tables.measurements import Measurements
 from switchpoint.tables.naming import run_names
+from switchpoint.tuning.facts import Tuning
 
 #: What the runs on one page have in common, and how many there are at most.
 _ALIKE = ("site", "partition", "mpi", "environ", "kernel")
@@ -61,6 +63,8 @@ class Contents:
         The accepted findings of the store, newest first.
     trends : DataFrame
         As from `gating.trends`.
+    tunings : mapping
+        Rules of `tune`, by their folder.
     """
 
     measurements: Measurements
@@ -71,6 +75,7 @@ class Contents:
     verdicts: Sequence[Verdict] = ()
     accepted: pd.DataFrame = field(default_factory=pd.DataFrame)
     trends: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=TREND_COLUMNS))
+    tunings: Mapping[str, Tuning] = field(default_factory=dict)
 
     @classmethod
     def of(
@@ -78,6 +83,7 @@ class Contents:
         measurements: Measurements,
         findings: pd.DataFrame | None = None,
         store: Store | None = None,
+        tunings: Mapping[str, Tuning] | None = None,
     ) -> Contents:
         """Compute what the pages show."""
         found = detect(measurements) if findings is None else findings
@@ -89,6 +95,7 @@ class Contents:
             switches,
             ladder(measurements, findings=found),
             _most_telling_first(summary_of(measurements), measurements.runs),
+            tunings=tunings or {},
             **past,
         )
 
@@ -120,6 +127,14 @@ class Contents:
         pairs = records(self.curves[told].drop_duplicates(), CurveIdentity)
         found = {(row.get("kernel"), row.get("mode")) for row in pairs}
         return sorted(found, key=lambda pair: tuple(map(str, pair)))
+
+    @functools.cached_property
+    def algorithms(self) -> pd.DataFrame | None:
+        """As from `algorithms`; None if no run measured any beside the library's choice."""
+        try:
+            return algorithms(self.measurements)
+        except InputError:
+            return None
 
     @functools.cached_property
     def beside_measured(self) -> pd.DataFrame:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pandas as pd
@@ -24,10 +24,12 @@ from switchpoint.reporting.pages.prediction_parts import site_parts
 from switchpoint.reporting.pages.predictions import PATH as PREDICTIONS
 from switchpoint.reporting.pages.predictions import predictions, site_sections
 from switchpoint.reporting.pages.rendering import assets, files_of
+from switchpoint.reporting.pages.rules import rules as rules_page
 from switchpoint.reporting.pages.runs import RunPart, run_list, run_page, run_parts
 from switchpoint.reporting.pages.writing import write_report
 from switchpoint.store.store import Store
 from switchpoint.tables.measurements import Measurements
+from switchpoint.tuning.facts import read_tuning
 
 #: The titles of pages to which every page has a link, if they exist.
 _MENU = {
@@ -35,6 +37,7 @@ _MENU = {
     "findings.html": "Findings",
     "comparison.html": "Comparison",
     "algorithms.html": "Algorithms",
+    "rules.html": "Rules",
     PREDICTIONS: "Predictions",
     "history.html": "History",
     "runs.html": "Runs",
@@ -51,6 +54,7 @@ def report(
     findings: pd.DataFrame | None = None,
     store: Store | None = None,
     *,
+    rules: Sequence[str | os.PathLike[str]] = (),
     force: bool = False,
 ) -> Path:
     """Write the pages of a report into a folder. `index.html` is the first.
@@ -67,6 +71,8 @@ def report(
         As from `detect`, which is called if they are not given.
     store
         The store of the measurements: its earlier sessions make the page of the history.
+    rules
+        Folders with rules of `switchpoint tune`, which get a page.
     force
         Whether the folder may contain other files, although no report was written there.
 
@@ -79,9 +85,10 @@ def report(
     ------
     InputError
         If the folder, or the place of a page, contains what no report wrote; if a page cannot be
-        written.
+        written; if a folder of `rules` has none.
     """
-    contents = Contents.of(measurements, findings, store)
+    tunings = {os.fspath(place): read_tuning(place) for place in rules}
+    contents = Contents.of(measurements, findings, store, tunings)
     target = Path(folder)
     lists = [page for page in _lists(contents) if page is not None]
     existing = {PREDICTIONS, *(page.path for page in lists)}
@@ -120,6 +127,7 @@ def _lists(contents: Contents) -> Iterator[Page | None]:
     compared = comparison(contents)
     yield compared if compared.shown else None
     yield algorithm_maps(contents)
+    yield rules_page(contents)
     yield history(contents)
     yield run_list(contents)
     yield search(contents)

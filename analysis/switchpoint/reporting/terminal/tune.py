@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,10 +10,9 @@ from rich.table import Table
 
 from switchpoint.reporting.terminal.recommend import print_written
 from switchpoint.reporting.terminal.tables import SafeConsole, safe_text, show_line, show_table
-from switchpoint.tables.units import range_text, significant, significant_range
 
 if TYPE_CHECKING:
-    from switchpoint.tuning.facts import Group, Tuning, Winner
+    from switchpoint.tuning.facts import Group, SizeRange, Tuning
 
 
 def print_tuning(tuning: Tuning, written: Sequence[Path] | None) -> None:
@@ -28,18 +26,22 @@ def print_tuning(tuning: Tuning, written: Sequence[Path] | None) -> None:
     for note in tuning.notes:
         show_line(console, f"note: {note}")
     if not tuning.rules():
-        gain = f"{100 * tuning.least_gain:g} %"
-        withdrawn = any(one.withdrawn for group in tuning.groups for one in group.winners)
-        show_line(
-            console,
-            "no rule is left: none won in fresh launches"
-            if withdrawn
-            else f"no rule: nothing is faster than the library's choice by {gain} in every launch",
-        )
+        show_line(console, _why_none(tuning))
+        for path in written or []:
+            console.print(safe_text(str(path)), soft_wrap=True)
+        if written:
+            show_line(console, "these files of earlier rules now set nothing")
     elif written is not None:
         print_written(written)
     else:
         show_line(console, "no file was written: name a folder with --output")
+
+
+def _why_none(tuning: Tuning) -> str:
+    if any(one.withdrawn for group in tuning.groups for one in group.winners):
+        return "no rule is left: none won in fresh launches"
+    gain = f"{100 * tuning.least_gain:g} %"
+    return f"no rule: nothing is faster than the library's choice by {gain} in every launch"
 
 
 def _table(group: Group) -> Table:
@@ -49,36 +51,26 @@ def _table(group: Group) -> Table:
     table.add_column("use")
     table.add_column("times as fast", no_wrap=True)
     table.add_column("fresh launches")
-    winners = {one.size_bytes: one for one in group.winners}
-    for _, same in groupby(group.sizes_bytes, key=lambda size: _row(winners.get(size))):
-        sizes = list(same)
-        there = [winners[size] for size in sizes if size in winners]
-        use, verdict = _row(there[0] if there else None)
-        table.add_row(
-            range_text(sizes[0], sizes[-1]), safe_text(use), _gains(there), _again(there, verdict)
-        )
+    for part in group.ranges():
+        table.add_row(part.sizes, safe_text(_use(part)), _gains(part), _again(part))
     return table
 
 
-def _row(winner: Winner | None) -> tuple[str, str]:
-    """Return what to use, and the verdict."""
-    if winner is None:
-        return "the library's choice", ""
-    if winner.checked is None:
-        return winner.algorithm, "not checked"
-    if winner.withdrawn:
-        return f"the library's choice ({winner.algorithm} withdrawn)", "withdrawn"
-    return winner.algorithm, "confirmed"
+def _use(part: SizeRange) -> str:
+    if not part.winners:
+        return "the library's choice"
+    first = part.winners[0]
+    if first.withdrawn:
+        return f"the library's choice ({first.algorithm} withdrawn)"
+    return first.algorithm
 
 
-def _gains(winners: list[Winner]) -> str:
-    if not winners:
+def _gains(part: SizeRange) -> str:
+    return part.gains if part.winners else "-"
+
+
+def _again(part: SizeRange) -> str:
+    if not part.winners:
         return "-"
-    low = significant(min(one.gain_low for one in winners))
-    high = significant(max(one.gain_high for one in winners))
-    return f"{significant_range(one.gain for one in winners)} [{low}, {high}]"
-
-
-def _again(winners: list[Winner], verdict: str) -> str:
-    checks = [one.checked.gain for one in winners if one.checked is not None]
-    return f"{verdict}: {significant_range(checks)}" if checks else verdict or "-"
+    verdict, gains = part.winners[0].verdict, part.gains_again
+    return f"{verdict}: {gains}" if gains else verdict
