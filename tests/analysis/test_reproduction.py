@@ -18,7 +18,8 @@ from conftest import write_record
 from switchpoint import Store, read
 from switchpoint.explanation.catalogue import catalogue
 from switchpoint.records.mpi_environment import mpi_settings
-from switchpoint.untrusted.kernel_options import KERNEL_OPTIONS, KERNELS
+from switchpoint.reproduction.script import MARK
+from switchpoint.untrusted.kernel_options import KERNEL_OPTIONS
 from switchpoint.untrusted.settings import known_settings, may_be_set
 from typer.testing import Result
 
@@ -303,7 +304,7 @@ def test_the_script_starts_the_ranks_as_the_run_did(
     for name in ("srun", "pingpong"):
         program = tmp_path / "bin" / name
         program.parent.mkdir(exist_ok=True)
-        program.write_text('#!/bin/sh\n# in the place of switchpoint\nprintf "%s\\n" "$@"\n')
+        program.write_text(f'#!/bin/sh\n# {MARK}\nprintf "%s\\n" "$@"\n')
         program.chmod(0o755)
     clean = {name: value for name, value in os.environ.items() if name != "SLURM_JOB_ID"}
     path = f"{tmp_path / 'bin'}:{os.environ['PATH']}"
@@ -617,20 +618,26 @@ def test_the_list_of_options_is_that_of_the_kernels() -> None:
     assert {name for names in literals for name in names} - {"--"} == KERNEL_OPTIONS
 
 
-def test_every_kernel_is_known(tmp_path: Path) -> None:
-    added = (re.findall(r"add_\w+\((\w+)", file.read_text())
-             for file in ROOT.glob("src/*/CMakeLists.txt"))  # fmt: skip
-
-    assert {name for names in added for name in names} >= KERNELS
+def test_the_kernels_contain_what_distinguishes_them_from_other_programs() -> None:
+    assert MARK in (ROOT / "src/engine/outcome.c").read_text()
 
 
-@pytest.mark.parametrize(("kernel", "in_path"), [("pingpong", True), ("reboot", False)])
-def test_only_our_own_kernels_are_searched_in_path(
-    switchpoint: Run, tmp_path: Path, kernel: str, in_path: bool
+def test_a_program_in_path_that_is_no_kernel_is_not_run(
+    switchpoint: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    folder = laid_out(switchpoint, tmp_path, kernel={"name": kernel, "version": "1"})
+    folder = laid_out(switchpoint, tmp_path, kernel={"name": "reboot", "version": "1"})
+    program = tmp_path / "bin" / "reboot"
+    program.parent.mkdir()
+    program.write_text(f"#!/bin/sh\n# switchpoint\ntouch {tmp_path / 'broken'}\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{program.parent}:{os.environ['PATH']}")
+    monkeypatch.setenv("LAUNCHER", "env")
 
-    assert ('"$(command -v "$name")"' in (folder / "run.sh").read_text()) == in_path
+    ran = subprocess.run([folder / "run.sh"], capture_output=True, text=True)
+
+    assert ran.returncode == 2
+    assert "no program reboot" in ran.stderr
+    assert not (tmp_path / "broken").exists()
 
 
 def test_another_program_with_the_name_of_a_kernel_is_not_run(

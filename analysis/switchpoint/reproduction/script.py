@@ -6,7 +6,9 @@ import shlex
 
 from switchpoint.reproduction.recipe import Recipe, one_line
 from switchpoint.tables.columns import REPRODUCES
-from switchpoint.untrusted.kernel_options import KERNELS
+
+#: What each program of the kernels' engine contains, also kernels of others: src/engine/outcome.c.
+MARK = "switchpoint: complete kernel="
 
 #: Labels that say how a run was started; the script does the same.
 _LAUNCH_LABELS = ("launch", "scheduler_options")
@@ -24,8 +26,7 @@ def script_text(recipe: Recipe) -> str:
         [
             "#!/bin/sh",
             f"# Repeats run {one_line(recipe.run_id)}; see README.md.",
-            "# KERNEL: the program. Default: the one that was built here"
-            f"{', or the one in PATH' if recipe.kernel in KERNELS else ''}.",
+            "# KERNEL: the program. Default: the one that was built here, or the one in PATH.",
             "# LAUNCHER: the command that starts the ranks. Default: the command of that run.",
             "# SITE: the name of this site in the new record.",
             "set -eu",
@@ -34,7 +35,10 @@ def script_text(recipe: Recipe) -> str:
             'for program in "./view/bin/$name" "./build/bin/$name"; do',
             '  if command -v "$program" >/dev/null; then KERNEL="${KERNEL:-$program}"; fi',
             "done",
-            *_in_path(recipe),
+            # A record may name any program, and others have such names too, as `echo`.
+            f'if [ -z "${{KERNEL-}}" ] && grep -qsF "{MARK}" "$(command -v "$name")"; then',
+            '  KERNEL="$name"',
+            "fi",
             'if [ -z "${KERNEL-}" ] || ! command -v "$KERNEL" >/dev/null; then',
             '  echo "run.sh: no program $name; build it as README.md says, or set KERNEL" >&2',
             "  exit 2",
@@ -51,20 +55,6 @@ def script_text(recipe: Recipe) -> str:
             "",
         ]
     )
-
-
-def _in_path(recipe: Recipe) -> list[str]:
-    """Let only kernels of ours be found in PATH: a record may name any other program.
-
-    Programs of others have such names too, as `echo`; ours contain the name of their records.
-    """
-    if recipe.kernel not in KERNELS:
-        return []
-    return [
-        'if [ -z "${KERNEL-}" ] && grep -qs switchpoint "$(command -v "$name")"; then',
-        '  KERNEL="$name"',
-        "fi",
-    ]
 
 
 def _launch_labels(recipe: Recipe) -> list[str]:

@@ -44,13 +44,6 @@ _ENDING = frozenset(["--help", "--version"])
 #: All options of the kernels.
 KERNEL_OPTIONS = frozenset(_WITH_VALUE) | _FILES | _FLAGS | _ENDING
 
-#: The kernels that come with Switchpoint.
-KERNELS = frozenset(
-    ("allgather", "allreduce", "alltoall", "backpropagation", "barrier", "broadcast", "echo", "fft",
-     "gather", "jpeg", "linear", "mergesort", "multipair", "pingpong", "psrs", "reduce",
-     "reduce_scatter", "ring", "scatter", "voting", "zoom")
-)  # fmt: skip
-
 
 @dataclass(frozen=True)
 class KernelArguments:
