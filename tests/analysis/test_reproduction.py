@@ -16,11 +16,10 @@ import pytest
 import yaml
 from conftest import write_record
 from switchpoint import Store, read
-from switchpoint.explanation.catalogue import catalogue
 from switchpoint.records.mpi_environment import mpi_settings
 from switchpoint.reproduction.script import MARK
 from switchpoint.untrusted.kernel_options import KERNEL_OPTIONS
-from switchpoint.untrusted.settings import known_settings, may_be_set
+from switchpoint.untrusted.settings import known_settings
 from typer.testing import Result
 
 Run = Callable[..., Result]
@@ -492,10 +491,6 @@ def test_a_value_that_may_be_a_file_or_a_command_is_not_exported(
 
     assert exported(folder) == set()
     assert "UCX\\_TLS" in (folder / "README.md").read_text()
-
-
-def test_every_setting_of_the_catalogue_of_causes_may_be_set() -> None:
-    assert all(may_be_set(setting.environment, "4096") for setting in catalogue().settings)
 
 
 def test_no_known_setting_is_named_after_what_runs_or_writes_something() -> None:
