@@ -18,7 +18,7 @@ from conftest import write_record
 from switchpoint import Store, read
 from switchpoint.records.mpi_environment import mpi_settings
 from switchpoint.reproduction.script import MARK
-from switchpoint.untrusted.kernel_options import KERNEL_OPTIONS
+from switchpoint.untrusted.kernel_options import KERNEL_OPTIONS, own_kernels
 from switchpoint.untrusted.settings import known_settings
 from typer.testing import Result
 
@@ -617,22 +617,20 @@ def test_the_kernels_contain_what_distinguishes_them_from_other_programs() -> No
     assert MARK in (ROOT / "src/engine/outcome.c").read_text()
 
 
-def test_a_program_in_path_that_is_no_kernel_is_not_run(
-    switchpoint: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_the_kernels_that_come_with_switchpoint_are_known() -> None:
+    files = {path.stem for path in ROOT.glob("src/kernels/*.c")}
+
+    assert own_kernels() >= files | {"echo", "fft", "mergesort", "voting", "zoom"}
+    assert not own_kernels() & {"name", "engine", "patterns", "test_sizes"}
+
+
+@pytest.mark.parametrize(("kernel", "in_path"), [("pingpong", True), ("reboot", False)])
+def test_only_our_own_kernels_are_searched_in_path(
+    switchpoint: Run, tmp_path: Path, kernel: str, in_path: bool
 ) -> None:
-    folder = laid_out(switchpoint, tmp_path, kernel={"name": "reboot", "version": "1"})
-    program = tmp_path / "bin" / "reboot"
-    program.parent.mkdir()
-    program.write_text(f"#!/bin/sh\n# switchpoint\ntouch {tmp_path / 'broken'}\n")
-    program.chmod(0o755)
-    monkeypatch.setenv("PATH", f"{program.parent}:{os.environ['PATH']}")
-    monkeypatch.setenv("LAUNCHER", "env")
+    folder = laid_out(switchpoint, tmp_path, kernel={"name": kernel, "version": "1"})
 
-    ran = subprocess.run([folder / "run.sh"], capture_output=True, text=True)
-
-    assert ran.returncode == 2
-    assert "no program reboot" in ran.stderr
-    assert not (tmp_path / "broken").exists()
+    assert ('"$(command -v "$name")"' in (folder / "run.sh").read_text()) == in_path
 
 
 def test_another_program_with_the_name_of_a_kernel_is_not_run(

@@ -6,8 +6,9 @@ import shlex
 
 from switchpoint.reproduction.recipe import Recipe, one_line
 from switchpoint.tables.columns import REPRODUCES
+from switchpoint.untrusted.kernel_options import own_kernels
 
-#: What each program of the kernels' engine contains, also kernels of others: src/engine/outcome.c.
+#: What each kernel contains, and no other program: it prints it at its end (src/engine/outcome.c).
 MARK = "switchpoint: complete kernel="
 
 #: Labels that say how a run was started; the script does the same.
@@ -26,7 +27,8 @@ def script_text(recipe: Recipe) -> str:
         [
             "#!/bin/sh",
             f"# Repeats run {one_line(recipe.run_id)}; see README.md.",
-            "# KERNEL: the program. Default: the one that was built here, or the one in PATH.",
+            "# KERNEL: the program. Default: the one that was built here"
+            f"{', or the one in PATH' if recipe.kernel in own_kernels() else ''}.",
             "# LAUNCHER: the command that starts the ranks. Default: the command of that run.",
             "# SITE: the name of this site in the new record.",
             "set -eu",
@@ -35,10 +37,7 @@ def script_text(recipe: Recipe) -> str:
             'for program in "./view/bin/$name" "./build/bin/$name"; do',
             '  if command -v "$program" >/dev/null; then KERNEL="${KERNEL:-$program}"; fi',
             "done",
-            # A record may name any program, and others have such names too, as `echo`.
-            f'if [ -z "${{KERNEL-}}" ] && grep -qsF "{MARK}" "$(command -v "$name")"; then',
-            '  KERNEL="$name"',
-            "fi",
+            *_in_path(recipe),
             'if [ -z "${KERNEL-}" ] || ! command -v "$KERNEL" >/dev/null; then',
             '  echo "run.sh: no program $name; build it as README.md says, or set KERNEL" >&2',
             "  exit 2",
@@ -55,6 +54,20 @@ def script_text(recipe: Recipe) -> str:
             "",
         ]
     )
+
+
+def _in_path(recipe: Recipe) -> list[str]:
+    """Let only kernels of ours be found in PATH: a record may name any other program.
+
+    Programs of others have such names too, as `echo`.
+    """
+    if recipe.kernel not in own_kernels():
+        return []
+    return [
+        f'if [ -z "${{KERNEL-}}" ] && grep -qsF "{MARK}" "$(command -v "$name")"; then',
+        '  KERNEL="$name"',
+        "fi",
+    ]
 
 
 def _launch_labels(recipe: Recipe) -> list[str]:
