@@ -13,6 +13,7 @@ from conftest import RECORDS
 from switchpoint.errors import InputError
 from switchpoint.explanation import catalogue
 from switchpoint.explanation.own_catalogue import add_to_catalogue
+from switchpoint.untrusted.settings import may_be_set
 from typer.testing import Result
 
 Run = Callable[..., Result]
@@ -25,6 +26,13 @@ def test_the_catalogue_that_is_shipped_is_sound() -> None:
 
     assert known.settings[0].variable == "btl_tcp_eager_limit"
     assert {entry.origin for entry in known.origins} >= {"inline_limit", "tcp_segment"}
+
+
+def test_each_setting_is_listed_among_those_that_a_record_may_set() -> None:
+    settings = catalogue.read_catalogue(FILE).settings
+    names = {setting.environment for setting in settings}
+
+    assert {name for name in names if not may_be_set(name, "4096")} == set()
 
 
 @pytest.mark.parametrize(

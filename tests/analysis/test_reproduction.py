@@ -16,10 +16,10 @@ import pytest
 import yaml
 from conftest import write_record
 from switchpoint import Store, read
-from switchpoint.explanation.catalogue import catalogue
 from switchpoint.records.mpi_environment import mpi_settings
-from switchpoint.untrusted.kernel_options import KERNEL_OPTIONS, KERNELS
-from switchpoint.untrusted.settings import known_settings, may_be_set
+from switchpoint.reproduction.script import MARK
+from switchpoint.untrusted.kernel_options import KERNEL_OPTIONS, own_kernels
+from switchpoint.untrusted.settings import known_settings
 from typer.testing import Result
 
 Run = Callable[..., Result]
@@ -303,7 +303,7 @@ def test_the_script_starts_the_ranks_as_the_run_did(
     for name in ("srun", "pingpong"):
         program = tmp_path / "bin" / name
         program.parent.mkdir(exist_ok=True)
-        program.write_text('#!/bin/sh\n# in the place of switchpoint\nprintf "%s\\n" "$@"\n')
+        program.write_text(f'#!/bin/sh\n# {MARK}\nprintf "%s\\n" "$@"\n')
         program.chmod(0o755)
     clean = {name: value for name, value in os.environ.items() if name != "SLURM_JOB_ID"}
     path = f"{tmp_path / 'bin'}:{os.environ['PATH']}"
@@ -493,10 +493,6 @@ def test_a_value_that_may_be_a_file_or_a_command_is_not_exported(
     assert "UCX\\_TLS" in (folder / "README.md").read_text()
 
 
-def test_every_setting_of_the_catalogue_of_causes_may_be_set() -> None:
-    assert all(may_be_set(setting.environment, "4096") for setting in catalogue().settings)
-
-
 def test_no_known_setting_is_named_after_what_runs_or_writes_something() -> None:
     parts = re.compile(
         "FILE|PATH|GDB|DEBUG|DUMP|GTOOL|SHELL|AGENT|EXEC|LIBRARY|TOOL|LOG|HOOK|PLM|RSH|SSH|SCRIPT"
@@ -617,11 +613,15 @@ def test_the_list_of_options_is_that_of_the_kernels() -> None:
     assert {name for names in literals for name in names} - {"--"} == KERNEL_OPTIONS
 
 
-def test_every_kernel_is_known(tmp_path: Path) -> None:
-    added = (re.findall(r"add_\w+\((\w+)", file.read_text())
-             for file in ROOT.glob("src/*/CMakeLists.txt"))  # fmt: skip
+def test_the_kernels_contain_what_distinguishes_them_from_other_programs() -> None:
+    assert MARK in (ROOT / "src/engine/outcome.c").read_text()
 
-    assert {name for names in added for name in names} >= KERNELS
+
+def test_the_kernels_that_come_with_switchpoint_are_known() -> None:
+    files = {path.stem for path in ROOT.glob("src/kernels/*.c")}
+
+    assert own_kernels() >= files | {"echo", "fft", "mergesort", "voting", "zoom"}
+    assert not own_kernels() & {"name", "engine", "patterns", "test_sizes"}
 
 
 @pytest.mark.parametrize(("kernel", "in_path"), [("pingpong", True), ("reboot", False)])

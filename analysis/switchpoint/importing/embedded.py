@@ -9,17 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from switchpoint.errors import InputError
-from switchpoint.importing import (
-    hpcc,
-    imb,
-    mpibench,
-    nccl,
-    netpipe,
-    osu,
-    perftest,
-    reprompi,
-    skampi,
-)
+from switchpoint.importing.benchmarks import BENCHMARKS, BenchmarkReader
 from switchpoint.importing.external import content
 from switchpoint.importing.labels import Surroundings, problem_of_label
 from switchpoint.limits import JSON_BYTES, YAML_BYTES
@@ -29,9 +19,7 @@ from switchpoint.tables import measurements
 from switchpoint.tables.columns import PASSING_LABELS
 from switchpoint.tables.measurements import Measurements
 
-NAME = "their output in JSON and YAML"
-
-_PRINTED = (osu, imb, nccl, perftest, mpibench, skampi, reprompi, netpipe, hpcc)
+NAME = "output of benchmarks in JSON and YAML"
 
 #: The start of a string, and a title in it.
 _RECOGNISED = re.compile(
@@ -135,9 +123,9 @@ def _texts(value: Any, place: str, beside: dict[str, str]) -> Iterator[_Text]:
             yield from _texts(other, f"{place}[{number}]", beside)
 
 
-def _reader_of(text: _Text) -> Any:
+def _reader_of(text: _Text) -> BenchmarkReader | None:
     head = text.text[: 2**16].encode(errors="replace")
-    return next((reader for reader in _PRINTED if reader.recognises(head)), None)
+    return next((reader for reader in BENCHMARKS if reader.recognises(head)), None)
 
 
 def _labels(texts: list[_Text]) -> list[dict[str, str]]:

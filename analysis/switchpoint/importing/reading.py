@@ -1,7 +1,7 @@
 """Recognises and reads the files of all tools. The content of a file selects its reader.
 
-A reader is a module here with `NAME`, `recognises(head)` and `read(path, around)`; `READERS` lists
-them.
+A reader is a module here with `NAME`, `recognises(head)` and `read(path, around)`. `READERS` lists
+them, with those of `benchmarks.BENCHMARKS`.
 """
 
 from __future__ import annotations
@@ -15,25 +15,8 @@ from pathlib import Path
 from typing import Protocol
 
 from switchpoint.errors import InputError, NotRecognisedError, Reason
-from switchpoint.importing import (
-    bundle,
-    drawn,
-    embedded,
-    hpcc,
-    imb,
-    lock,
-    mpibench,
-    nccl,
-    nccl_json,
-    netpipe,
-    osu,
-    perftest,
-    record,
-    reframe,
-    reprompi,
-    skampi,
-    tidy,
-)
+from switchpoint.importing import bundle, drawn, embedded, lock, nccl_json, record, reframe, tidy
+from switchpoint.importing.benchmarks import BENCHMARKS
 from switchpoint.importing.files import Found, find_files
 from switchpoint.importing.labels import FolderLabels, Surroundings
 from switchpoint.importing.layout import PathPattern, reframe_names
@@ -60,8 +43,7 @@ class Reader(Protocol):
 
 #: All readers. The first one that recognises the start of a file reads it.
 READERS: list[Reader] = [
-    record, bundle, tidy, reframe, nccl_json, embedded, netpipe, osu, imb, nccl, perftest, mpibench,
-    skampi, reprompi, hpcc, drawn,
+    record, bundle, tidy, reframe, nccl_json, embedded, *BENCHMARKS, drawn,
 ]  # fmt: skip
 
 _HEAD_BYTES = 2**16

@@ -6,7 +6,10 @@ import shlex
 
 from switchpoint.reproduction.recipe import Recipe, one_line
 from switchpoint.tables.columns import REPRODUCES
-from switchpoint.untrusted.kernel_options import KERNELS
+from switchpoint.untrusted.kernel_options import own_kernels
+
+#: What each kernel contains, and no other program: it prints it at its end (src/engine/outcome.c).
+MARK = "switchpoint: complete kernel="
 
 #: Labels that say how a run was started; the script does the same.
 _LAUNCH_LABELS = ("launch", "scheduler_options")
@@ -25,7 +28,7 @@ def script_text(recipe: Recipe) -> str:
             "#!/bin/sh",
             f"# Repeats run {one_line(recipe.run_id)}; see README.md.",
             "# KERNEL: the program. Default: the one that was built here"
-            f"{', or the one in PATH' if recipe.kernel in KERNELS else ''}.",
+            f"{', or the one in PATH' if recipe.kernel in own_kernels() else ''}.",
             "# LAUNCHER: the command that starts the ranks. Default: the command of that run.",
             "# SITE: the name of this site in the new record.",
             "set -eu",
@@ -56,12 +59,12 @@ def script_text(recipe: Recipe) -> str:
 def _in_path(recipe: Recipe) -> list[str]:
     """Let only kernels of ours be found in PATH: a record may name any other program.
 
-    Programs of others have such names too, as `echo`; ours contain the name of their records.
+    Programs of others have such names too, as `echo`.
     """
-    if recipe.kernel not in KERNELS:
+    if recipe.kernel not in own_kernels():
         return []
     return [
-        'if [ -z "${KERNEL-}" ] && grep -qs switchpoint "$(command -v "$name")"; then',
+        f'if [ -z "${{KERNEL-}}" ] && grep -qsF "{MARK}" "$(command -v "$name")"; then',
         '  KERNEL="$name"',
         "fi",
     ]

@@ -4,23 +4,28 @@ from __future__ import annotations
 
 import re
 
-#: Names of MPI libraries. The keys are in lower case, without separators.
-_MPI_NAMES = {
-    "openmpi": "Open MPI", "ompi": "Open MPI", "craympich": "CRAY MPICH", "mpich": "MPICH",
-    "intelmpi": "Intel MPI", "intelrmpi": "Intel MPI", "impi": "Intel MPI",
-    "mvapichplus": "MVAPICH-Plus", "mvapich2": "MVAPICH2", "mvapich": "MVAPICH",
-    "spectrummpi": "Spectrum MPI", "parastationmpi": "ParaStation MPI", "hpempt": "HPE MPT",
-    "smpi": "SMPI",
-}  # fmt: skip
+#: Each MPI library's short name, and how its version string, a module or a folder writes it,
+#: without a group that captures. The first one that matches counts.
+_LIBRARIES = {
+    "Open MPI": r"open[ _-]?mpi|\bompi",
+    "CRAY MPICH": r"cray[ _-]?mpich",
+    "MPICH": r"mpich",
+    "Intel MPI": r"intel(?:\(r\))?[ _-]?mpi|\bimpi",
+    "MVAPICH-Plus": r"mvapich-plus",
+    "MVAPICH2": r"mvapich2",
+    "MVAPICH": r"mvapich",
+    "Spectrum MPI": r"spectrum[ _-]?mpi",
+    "ParaStation MPI": r"parastation[ _-]?mpi",
+    "HPE MPT": r"hpe[ _-]mpt",
+    "SMPI": r"\bsmpi(?= version)",
+}
 
 #: The operations in the libraries' variables, by kernel, where the kernel has another name.
 OPERATION_NAMES = {"broadcast": "bcast", "reduce_scatter": "reduce_scatter_block"}
 
 #: A library's version string, or the name of a module or folder: with a version, or only a name.
 _MPI = re.compile(
-    r"(?P<name>open[ _-]?mpi|\bompi|cray[ _-]?mpich|mpich|intel(?:\(r\))?[ _-]?mpi|\bimpi|"
-    r"mvapich-plus|mvapich2?|spectrum[ _-]?mpi|parastation[ _-]?mpi|hpe[ _-]mpt|"
-    r"\bsmpi(?= version))"
+    f"(?:{'|'.join(f'({form})' for form in _LIBRARIES.values())})"
     r"(?:\D{0,40}?(?P<version>\d+(?:\.\d+)+(?:[a-z]+\d*)?)|\Z)",
     re.IGNORECASE,
 )
@@ -49,9 +54,10 @@ def _glued_name(library: str) -> str | None:
     match = _GLUED.fullmatch(library.strip())
     if match is None:
         return None
-    key, digits = re.sub(r"[^a-z0-9]", "", match["name"].lower()), match["digits"]
-    name = "HPE MPT" if key.endswith("mpt") else _MPI_NAMES[key]
-    if key == "mpich" and digits == "2":  # a library of its own, before MPICH 3
+    digits = match["digits"]
+    named = [name for name, form in _LIBRARIES.items() if re.fullmatch(form, match["name"], re.I)]
+    name = named[0] if named else "HPE MPT"  # also SGI's, or without a company
+    if name == "MPICH" and digits == "2":  # a library of its own, before MPICH 3
         return None
     if name == "MVAPICH" and digits.startswith("2"):  # its name ends in its major version
         name = "MVAPICH2"
@@ -87,7 +93,7 @@ def mpi_name(library: str) -> str:
     match = _MPI.search(library)
     if match is None:
         return library.split(",")[0].strip()[:40] or "unknown MPI"
-    name = _MPI_NAMES[re.sub(r"[^a-z0-9]", "", match["name"].lower())]
+    name = next(name for name, found in zip(_LIBRARIES, match.groups(), strict=False) if found)
     return f"{name} {match['version']}" if match["version"] else name
 
 
@@ -97,7 +103,7 @@ def is_library(name: str) -> bool:
     >>> is_library("OMPI4"), is_library("Open MPI"), is_library("gcc9")
     (True, True, False)
     """
-    return mpi_name(name) != name or name in _MPI_NAMES.values()
+    return mpi_name(name) != name or name in _LIBRARIES
 
 
 def mpi_family(name: str) -> str:

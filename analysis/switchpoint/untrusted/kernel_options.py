@@ -5,9 +5,12 @@ They are split as the kernels do (src/engine/options.c), so that none becomes th
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+
+from switchpoint.shipped import shipped
 
 _NAMES = re.compile(r"[A-Za-z0-9_][\w.:-]*(,[A-Za-z0-9_][\w.:-]*)*", re.ASCII)
 _SIZES = re.compile(r"[0-9][0-9KMGkmg:+/,]*", re.ASCII)
@@ -44,12 +47,15 @@ _ENDING = frozenset(["--help", "--version"])
 #: All options of the kernels.
 KERNEL_OPTIONS = frozenset(_WITH_VALUE) | _FILES | _FLAGS | _ENDING
 
-#: The kernels that come with Switchpoint.
-KERNELS = frozenset(
-    ("allgather", "allreduce", "alltoall", "backpropagation", "barrier", "broadcast", "echo", "fft",
-     "gather", "jpeg", "linear", "mergesort", "multipair", "pingpong", "psrs", "reduce",
-     "reduce_scatter", "ring", "scatter", "voting", "zoom")
-)  # fmt: skip
+
+_ADDED = re.compile(r"^\s*add_(?:kernel|application\w*)\((\w+)", re.MULTILINE)
+
+
+@functools.cache
+def own_kernels() -> frozenset[str]:
+    """Return the names of the kernels that come with Switchpoint, as its CMake files build them."""
+    files = shipped("src").glob("*/CMakeLists.txt")
+    return frozenset(name for file in files for name in _ADDED.findall(file.read_text("utf-8")))
 
 
 @dataclass(frozen=True)

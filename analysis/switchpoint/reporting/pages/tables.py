@@ -21,7 +21,7 @@ from switchpoint.reporting.pages.page import (
     word,
 )
 from switchpoint.tables.columns import NotedFinding, Point, identity_columns, records, values_of
-from switchpoint.tables.findings import KINDS, place
+from switchpoint.tables.findings import SHOWN, Column
 from switchpoint.tables.naming import plain_columns, shared_words, short, telling_columns
 from switchpoint.tables.units import size_text
 
@@ -52,8 +52,9 @@ def finding_tables(
         return []
     columns = telling_columns(findings, _present(findings, told))
     identity = identity_columns(findings)
-    headings = ["finding", "between sizes", "time", "confidence", "cause",
-                *map(heading, columns), "from / B"]  # fmt: skip
+    headings = [
+        *(column.heading for column in SHOWN), "cause", *map(heading, columns), "from / B",
+    ]  # fmt: skip
     rows = [_finding_row(row, columns, identity, pages) for row in records(findings, NotedFinding)]
     certain = prominent(findings)
     heads = (certain if certain.any() else matters(findings)).tolist()
@@ -78,16 +79,20 @@ def _finding_row(
     anchor = finding_anchor(row, identity)
     return Row(
         [
-            Cell(KINDS[row["kind"]].words, link=f"{pages[row['run_id']]}#{anchor}"),
-            Cell(place(row)),
-            share(row["magnitude"]),
-            Cell(f"{100 * row['confidence']:.0f} %", row["confidence"]),
+            *(_shown(column, row, f"{pages[row['run_id']]}#{anchor}") for column in SHOWN),
             Cell("; ".join(row["notes"])),
             *map(Cell, map(short, columns, values_of(row, columns))),
             whole_number(row["size_bytes"]),
         ],
         anchor,
     )
+
+
+def _shown(column: Column, row: NotedFinding, page: str) -> Cell:
+    """Return what people read of a column; the kind leads to the page of the run."""
+    [value] = values_of(row, [column.name])
+    number = float(value) if column.json_type == "number" and value is not None else None
+    return Cell(column.text(row), number, page if column.name == "kind" else "")
 
 
 def switch_table(switches: pd.DataFrame, pages: Mapping[str, str]) -> list[Table]:
