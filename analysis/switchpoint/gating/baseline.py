@@ -162,12 +162,12 @@ def compare(series: Series, usual: Floats | float = USUAL_SCATTER) -> TestResult
     sessions = series.values.shape[1]
     windows = [window for window in _WINDOWS if sessions >= 2 * window]
     tests = [_compare(series, window, usual) for window in windows]
-    p = np.stack([one.p for one in tests])
+    p = np.stack([test.p for test in tests])
     best = p.argmin(axis=0)
-    possible = sum(np.isfinite(one.effect).astype(int) for one in tests)
+    possible = sum(np.isfinite(test.effect).astype(int) for test in tests)
 
     def chosen(name: str) -> Floats:
-        values = np.stack([getattr(one, name) for one in tests])
+        values = np.stack([getattr(test, name) for test in tests])
         return np.asarray(np.take_along_axis(values, best[None], axis=0)[0])
 
     return TestResult(
@@ -252,11 +252,11 @@ def _of_slow_launches(series: Series, test: TestResult, window: int, rows: Indic
     trials = np.isfinite(newest).sum(axis=1)
     shown = (np.nan_to_num(newest, nan=-np.inf) >= least[rows, None]).sum(axis=1)
     share = np.array([_share(sign[row] * off[row], least[[row]])[0] for row in rows])
-    for one in np.unique(series.similar[rows]):
-        members = np.flatnonzero(series.similar == one)
+    for group in np.unique(series.similar[rows]):
+        members = np.flatnonzero(series.similar == group)
         relative = off[members] / test.scatter[members, None, None]
         for way in (-1.0, 1.0):
-            which = np.flatnonzero((series.similar[rows] == one) & (sign[rows] == way))
+            which = np.flatnonzero((series.similar[rows] == group) & (sign[rows] == way))
             if len(which):
                 asked = rows[which]
                 of_similar = _share(way * relative, least[asked] / test.scatter[asked])
@@ -287,10 +287,10 @@ def _level(past: Floats, variance_group: Indices) -> tuple[Floats, Floats, Indic
     off = np.abs(past - centre[:, None])
     scale = SD_PER_MAD * row_medians(off)
     usual = np.full(len(past), LEAST_SCATTER)
-    for one in np.unique(variance_group):
-        here = (variance_group == one) & (scale > 0)
+    for group in np.unique(variance_group):
+        here = (variance_group == group) & (scale > 0)
         if here.any():
-            usual[variance_group == one] = np.median(scale[here])
+            usual[variance_group == group] = np.median(scale[here])
     scale = np.maximum(np.nan_to_num(scale), usual)
     there = np.isfinite(past)
     near = off <= DISTURBED * scale[:, None]
@@ -312,8 +312,8 @@ def _prior(
     usual = np.broadcast_to(np.asarray(usual, dtype=float), variance.shape)
     prior, worth = np.zeros(len(variance)), np.full(len(variance), _USUAL_FREEDOM)
     mean_launches = np.maximum(series.launches.number.mean(axis=1), 1)
-    for one in np.unique(series.variance_group):
-        here = series.variance_group == one
+    for group in np.unique(series.variance_group):
+        here = series.variance_group == group
         # A series whose launches differ much scatters much, which few sessions do not show yet.
         launches = within[here] / mean_launches[here]
         guess = usual[here] ** 2 + np.maximum(np.median(launches), MEDIAN_VARIANCE * launches)
@@ -378,13 +378,13 @@ def correlation(past: Floats, centre: Floats, group: Indices) -> Floats:
     off /= np.where(length > 0, length, 1)  # series count alike, however much they scatter
     products = (off[:, 1:] * off[:, :-1]).sum(axis=1)
     squares = (off**2).sum(axis=1)
-    found = np.zeros(len(past))
-    for one in np.unique(group):
-        here = group == one
+    neighbours = np.zeros(len(past))
+    for number in np.unique(group):
+        here = group == number
         total = squares[here].sum()
-        found[here] = products[here].sum() / total if total > 0 else 0.0
-        found[here] += 1 / np.sqrt(max(np.isfinite(past[here]).sum(), 1))
-    return np.clip(found, 0.0, MOST_CORRELATED)
+        neighbours[here] = products[here].sum() / total if total > 0 else 0.0
+        neighbours[here] += 1 / np.sqrt(max(np.isfinite(past[here]).sum(), 1))
+    return np.clip(neighbours, 0.0, MOST_CORRELATED)
 
 
 def false_discovery_control(p: Floats) -> Floats:

@@ -51,10 +51,8 @@ class MovedSwitch:
     Attributes
     ----------
     curve : int
-    last_before, first_after : int
-        The sizes beside its place in the baseline, in bytes.
-    new_last_before, new_first_after : int
-        The sizes beside its place in the current session.
+    first_after, new_first_after : int
+        The first size after its place in the baseline and in the current session, in bytes.
     effect, low, high : float
         How much slower the sizes in between are, as a logarithm, with its 95 % interval.
     p : float
@@ -64,9 +62,7 @@ class MovedSwitch:
     """
 
     curve: int
-    last_before: int
     first_after: int
-    new_last_before: int
     new_first_after: int
     effect: float
     low: float
@@ -288,9 +284,7 @@ class _Curve:
         size = self.shapes.size[self.first : self.last].tolist()
         return MovedSwitch(
             self.curve,
-            size[move.start - 1],
             size[move.start],
-            size[move.new - 1],
             size[move.new],
             effect,
             effect - half,
