@@ -118,27 +118,19 @@ class Series:
         The values of a series' launches, a row each.
     normal : array of bool, shape (series, sessions)
         Whether a session is one that the newest are compared with.
-    variance_group : array of int, shape (series,)
-        Series with the same number are similar: their scatter is.
-    correlation_group : array of int, shape (series,), optional
-        Series with the same number have launches that are slow as often, and sessions that are as
-        much like the one before; by default the variance group.
+    similar : array of int, shape (series,)
+        Series with the same number are similar: in how much they scatter, in how often a launch is
+        slow, and in how much a session is like the one before.
     """
 
     launches: LaunchesBySession
     normal: npt.NDArray[np.bool_]
-    variance_group: Indices
-    correlation_group: Indices | None = None
+    similar: Indices
 
     @property
     def values(self) -> Floats:
         """The value of each session, shape (series, sessions); NaN where there is none."""
         return self.launches.per_session
-
-    @property
-    def similar(self) -> Indices:
-        """The correlation group, or else the variance group."""
-        return self.variance_group if self.correlation_group is None else self.correlation_group
 
     @property
     def baseline(self) -> Floats:
@@ -184,7 +176,7 @@ def compare(series: Series, usual: Floats | float = USUAL_SCATTER) -> TestResult
 def _compare(series: Series, window: int, usual: Floats | float) -> TestResult:
     """Compare so many newest sessions with those before them."""
     past, newest = series.baseline[:, :-window], series.values[:, -window:]
-    centre, variance, number = _level(past, series.variance_group)
+    centre, variance, number = _level(past, series.similar)
     within = np.nan_to_num(series.launches.variance)
     prior, worth = _prior(variance, number, within, series, usual)
     freedom = np.maximum(number - 1, 0)
@@ -281,16 +273,16 @@ def _share(off: npt.NDArray[np.floating], least: Floats) -> Floats:
     return np.asarray(number / (len(each) + 1))
 
 
-def _level(past: Floats, variance_group: Indices) -> tuple[Floats, Floats, Indices]:
+def _level(past: Floats, similar: Indices) -> tuple[Floats, Floats, Indices]:
     """Return level, variance and number of each row's sessions, without rare disturbed ones."""
     centre = row_medians(past)
     off = np.abs(past - centre[:, None])
     scale = SD_PER_MAD * row_medians(off)
     usual = np.full(len(past), LEAST_SCATTER)
-    for group in np.unique(variance_group):
-        here = (variance_group == group) & (scale > 0)
+    for group in np.unique(similar):
+        here = (similar == group) & (scale > 0)
         if here.any():
-            usual[variance_group == group] = np.median(scale[here])
+            usual[similar == group] = np.median(scale[here])
     scale = np.maximum(np.nan_to_num(scale), usual)
     there = np.isfinite(past)
     near = off <= DISTURBED * scale[:, None]
@@ -312,8 +304,8 @@ def _prior(
     usual = np.broadcast_to(np.asarray(usual, dtype=float), variance.shape)
     prior, worth = np.zeros(len(variance)), np.full(len(variance), _USUAL_FREEDOM)
     mean_launches = np.maximum(series.launches.number.mean(axis=1), 1)
-    for group in np.unique(series.variance_group):
-        here = series.variance_group == group
+    for group in np.unique(series.similar):
+        here = series.similar == group
         # A series whose launches differ much scatters much, which few sessions do not show yet.
         launches = within[here] / mean_launches[here]
         guess = usual[here] ** 2 + np.maximum(np.median(launches), MEDIAN_VARIANCE * launches)

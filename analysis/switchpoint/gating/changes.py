@@ -104,7 +104,7 @@ def _evidence(
     return Evidence(
         parameters,
         compare(series, usual),
-        series.variance_group,
+        series.similar,
         groups_of(current.curves, current.nodes),
         beside,
         _least_effects(policy),

@@ -323,7 +323,7 @@ class Search:
         groups = [group for group in candidates if group.metric in (LATENCY, BANDWIDTH)]
         if not len(rows):
             return [], 0
-        similar = _correlation_groups([group.shared for group in groups])
+        similar = _similar([group.shared for group in groups])
         similar = np.r_[similar, similar.max(initial=-1) + 1 + self._evidence.variance_group[rows]]
         alone = self._parameters.per_session[rows] - self._test.centre[rows, None]
         series = np.concatenate([*(group.series[None] for group in groups), alone])
@@ -344,7 +344,8 @@ class Search:
     ) -> list[Change]:
         """Compare groups of parameters, each as one, with their baseline.
 
-        Groups that share values of the same factors are alike.
+        Groups that share values of the same factors are similar, so that a few sessions tell how
+        much they scatter.
         """
         series = np.stack([self._mean(some) for some in rows])
         # The sessions of a group are compared with each other, so what its curves have in common
@@ -353,8 +354,7 @@ class Search:
         normal = normal_sessions(series, self._evidence.settled_after)
         launches = LaunchesBySession.single(series)
         launches = replace(launches, each=np.stack([self._mean_launches(some) for some in rows]))
-        alone = np.arange(len(series))
-        test = compare(Series(launches, normal, alone, _correlation_groups(shared)), usual)
+        test = compare(Series(launches, normal, _similar(shared)), usual)
         low, high = test.interval()
         return [
             Change(
@@ -389,7 +389,7 @@ class Search:
             return np.asarray((np.where(there, off, 0.0) * weight).sum(axis=0) / weight.sum(axis=0))
 
 
-def _correlation_groups(shared: Sequence[Mapping[str, str]]) -> Indices:
-    """Number groups by the factors whose values they share."""
+def _similar(shared: Sequence[Mapping[str, str]]) -> Indices:
+    """Number groups by the factors whose values they share: such groups are similar."""
     kinds: dict[frozenset[str], int] = {}
     return np.array([kinds.setdefault(frozenset(some), len(kinds)) for some in shared], dtype=int)
