@@ -90,12 +90,11 @@ RULES = {
     "large effects": Rule(
         "effects beyond 8 times what matters count the same", "search._LARGE", np.inf
     ),
-    "agrees": Rule(
-        "sizes that a switch moved across take the time of the other side",
-        "switches.SHOWS",
-        1e-9,
+    "other line": Rule(
+        "a switch moves where the line of the other side is above, or below",
+        "switches._Curve._jumps",
+        lambda *_: (-1.0, 1.0),
     ),
-    "few sizes": Rule("the line of few sizes is not known", "switches._FEW_SIZES", 0),
     "smallest jump": Rule("small jumps are not followed", "switches._SMALLEST_JUMP", 0.0),
     "other metric": Rule(
         "if one metric is unchanged, its share of the time is taken out of the effect",

@@ -22,7 +22,7 @@ import pytest
 from conftest import write_record
 from switchpoint import Store, gate, read_files
 from switchpoint.gating.confirm import Confirmation, Recurrence, applied, confirm
-from switchpoint.gating.kept import kept
+from switchpoint.gating.kept import keep_verdict
 from switchpoint.gating.sessions import select_sessions
 from switchpoint.gating.suspects import suspects_of
 from switchpoint.gating.trials import LABEL, Trial, write_plan
@@ -363,7 +363,7 @@ def test_a_build_is_named_if_the_change_goes_away_with_the_lock_before(cluster: 
 def test_a_setting_that_was_repaired_and_comes_back_is_named_again(cluster: Cluster) -> None:
     lowered = {"eager_limit": 32768, "slow_limit": 1.3}
     store = Store(cluster.folder / "results")
-    kept(store, judged(cluster, lowered).after)
+    keep_verdict(store, judged(cluster, lowered).after)
     cluster.eager_limit = 65536
     cluster.nights(store, 8)
     cluster.eager_limit = 32768

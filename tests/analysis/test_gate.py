@@ -816,7 +816,7 @@ def test_what_changed_is_told_as_long_as_a_confirmed_change_lasts(tmp_path: Path
     store = store_of(tmp_path, change, facts=facts)
     before = gate(store, f"night-{LAST - 1:03}")
     assert only(gate(store))["what_changed"] == []
-    keeping.kept(store, replace(before, findings=before.findings.assign(state="confirmed")))
+    keeping.keep_verdict(store, replace(before, findings=before.findings.assign(state="confirmed")))
 
     [told] = only(gate(store))["what_changed"]
 
@@ -948,7 +948,7 @@ def test_a_change_that_went_away_is_found_again(tmp_path: Path, state: str) -> N
 
     store = store_of(tmp_path, change)
     before = gate(store, "night-004")
-    keeping.kept(store, replace(before, findings=before.findings.assign(state=state)))
+    keeping.keep_verdict(store, replace(before, findings=before.findings.assign(state=state)))
 
     assert before.fails
     assert gate(store).fails

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,7 +13,7 @@ from switchpoint import Store, gate
 from switchpoint.gating.baseline import Series, TestResult, compare
 from switchpoint.gating.by_session import LaunchesBySession, launches_by_session
 from switchpoint.gating.drift import correlation_beside_trend, drifts
-from switchpoint.gating.factors import Group
+from switchpoint.gating.factors import Group, groups_of
 from switchpoint.gating.levels import began, levels, normal_sessions
 from switchpoint.gating.parameters import Parameters
 from switchpoint.gating.search import Evidence, Search
@@ -198,6 +199,53 @@ def test_a_change_of_the_small_messages_of_a_group_is_seen_in_them() -> None:
     assert found[0].curves.tolist() == [0, 1, 2, 3]
     assert (table["first_size_bytes"].to_numpy()[found[0].rows] == 1).all()
     assert found[0].effect == pytest.approx(0.05, abs=0.01)
+
+
+def latency_of_placements(seed: int, slower: float) -> list[frozenset[int]]:
+    """Judge the fourth session of 36 curves, of which one placement is slower; return who changed.
+
+    Each curve has two segments. The sessions of a placement are alike.
+    """
+    rng = np.random.default_rng(seed)
+    places = itertools.product(["a", "b", "c"], ["mpich", "openmpi"], ["send", "ssend"], "123")
+    curves = pd.DataFrame(places, columns=["placement", "mpi", "mode", "nodes"])
+    placement = np.repeat(np.arange(3), 12)
+    of_curves = rng.normal(0, 0.006, (3, 4))[placement] + rng.normal(0, 0.018, (36, 4))
+    of_curves[placement == 1, -1] += np.log1p(slower)
+    table = pd.DataFrame(
+        {
+            "curve": np.repeat(np.arange(36), 2),
+            "metric": "latency",
+            "first_size_bytes": np.tile([1, 2048], 36),
+            "last_size_bytes": np.tile([1024, 65536], 36),
+        }
+    )
+    series = of_curves[table["curve"]] + rng.normal(0, 0.003, (72, 4))
+    launches = LaunchesBySession.single(series)
+    alike = placement[table["curve"]]
+    evidence = Evidence(
+        Parameters(table, launches),
+        compare(Series(launches, normal_sessions(series, 14), alike)),
+        alike,
+        groups_of(curves, [frozenset()] * 36),
+        rng.random(700),
+        {"latency": np.log1p(0.05)},
+        0.01,
+        settled_after=14,
+    )
+    return [frozenset(change.curves.tolist()) for change in Search(evidence).changes()]
+
+
+def test_a_slower_placement_is_found_after_three_sessions() -> None:
+    """They tell how much placements scatter, though not how much each one does."""
+    found = [latency_of_placements(seed, 0.12) for seed in range(20)]
+
+    assert sum([frozenset(range(12, 24))] == changed for changed in found) >= 15
+    assert all(curves <= frozenset(range(12, 24)) for changed in found for curves in changed)
+
+
+def test_four_quiet_sessions_show_nothing() -> None:
+    assert not any(latency_of_placements(seed, 0.0) for seed in range(50))
 
 
 def test_levels_are_found_and_single_nights_are_not_levels() -> None:

@@ -29,7 +29,7 @@ from switchpoint import (
     tune,
     write_tuning,
 )
-from switchpoint.gating.kept import kept
+from switchpoint.gating.kept import keep_verdict
 from switchpoint.gating.policy import Policy
 from switchpoint.reporting.pages.contents import Contents
 from switchpoint.reporting.pages.history import history
@@ -480,7 +480,7 @@ def test_the_history_shows_what_the_gate_said_and_does_not_judge_again(tmp_path:
     verdict = gate(store)
     gone = verdict.findings.assign(fails=False)
     gone["sentence"] += "; not seen again in 3 more launches"
-    kept(store, replace(verdict, findings=gone))
+    keep_verdict(store, replace(verdict, findings=gone))
     words, sentences = words_and_sentences()
     assert words.endswith("1 finding, 0 failing.") and sentences == [*gone["sentence"]]
 

@@ -20,7 +20,7 @@ from switchpoint.tables.sweeps import Indices
 _OF_TEST = ["site", "partition", "environ", "mpi", "kernel"]
 
 
-def drafts(current: Current, failed_checks: Sequence[tuple[str, str]] = ()) -> Iterator[Draft]:
+def drafts(current: Current, failed_checks: Sequence[tuple[str, str]]) -> Iterator[Draft]:
     """Yield what is missing, failed, incomplete, elsewhere, or at the wrong time.
 
     Parameters
@@ -32,7 +32,7 @@ def drafts(current: Current, failed_checks: Sequence[tuple[str, str]] = ()) -> I
     """
     yield from _clock(current)
     yield from _machine(current)
-    yield from _failed(current, failed_checks)
+    yield from _failed(failed_checks)
     yield from _missing(current)
     yield from _incomplete(current)
     yield from _misplaced(current)
@@ -93,7 +93,7 @@ def _in_words(hosts: set[str], models: set[str]) -> str:
     return f"{', '.join(sorted(hosts)[:3])}{more} ({', '.join(sorted(models))})"
 
 
-def _failed(current: Current, failed_checks: Sequence[tuple[str, str]]) -> Iterator[Draft]:
+def _failed(failed_checks: Sequence[tuple[str, str]]) -> Iterator[Draft]:
     for name, reason in failed_checks:
         yield Draft("failed_check", "", f"check `{name}` {reason}", key=(name,))
 
@@ -150,17 +150,17 @@ def _incomplete(current: Current) -> Iterator[Draft]:
             key=("truncated", session, number),
             shared={} if pd.isna(site) else {"site": str(site)},
         )
-    for one in current.absent.fewer:
-        shared = shared_by(current.curves, one.curves)
-        name = named(current.curves, one.curves, shared)
+    for fewer in current.absent.fewer:
+        shared = shared_by(current.curves, fewer.curves)
+        name = named(current.curves, fewer.curves, shared)
         yield Draft(
             "incomplete_session",
-            one.what,
-            f"only {one.now} {one.what} of {name} instead of {one.before}"
-            f" ({counted(len(one.curves), 'curve')})",
-            one.curves,
+            fewer.what,
+            f"only {fewer.now} {fewer.what} of {name} instead of {fewer.before}"
+            f" ({counted(len(fewer.curves), 'curve')})",
+            fewer.curves,
             shared=shared,
-            effect=one.change,
+            effect=fewer.change,
         )
 
 

@@ -176,7 +176,7 @@ def accept_all(
     if not reason.strip():
         raise InputError("--reason", "is empty; say why the finding is accepted")
     last_day = _day(until)
-    rows = {str(row["finding_id"]): row for one in findings for row in _find(store, one)}
+    rows = {str(row["finding_id"]): row for name in findings for row in _find(store, name)}
     accepted = [
         {
             **{name: value for name, value in row.items() if not _is_null(value)},
@@ -197,12 +197,16 @@ def read(store: Store) -> tuple[list[Acceptance], list[str]]:
     """Return what was accepted and still counts, newest first, and what could not be read."""
     table = stored_findings(store)
     rows = table[table["accepted_utc"].notna()].sort_values("accepted_utc", ascending=False)
-    found = [*map(_acceptance, decoded(rows))]
+    acceptances = [*map(_acceptance, decoded(rows))]
     not_taken: list[str] = table.attrs["not_taken"]
-    if lost := len(rows) - len(found):
+    if lost := len(rows) - len(acceptances):
         not_taken.append(f"accepted findings that are not the gate's do not count ({lost} of them)")
     today = f"{date.today()}"
-    return [one for one in found if not one.until or one.until >= today], not_taken
+    return [
+        acceptance
+        for acceptance in acceptances
+        if not acceptance.until or acceptance.until >= today
+    ], not_taken
 
 
 def confirmed(store: Store) -> dict[str, list[str]]:
@@ -213,23 +217,25 @@ def confirmed(store: Store) -> dict[str, list[str]]:
     table = stored_findings(store)
     accepted_too = table.loc[table["state"] == ACCEPTED, "finding_id"]
     lasting = (table["state"] == CONFIRMED) & ~table["finding_id"].isin(accepted_too)
-    found: dict[str, list[str]] = {}
+    by_curve: dict[str, list[str]] = {}
     for row in decoded(table[lasting & table["kind"].isin(CHANGES)]):
         for curve in row["curves"]:
-            found.setdefault(identity_text(curve), []).append(row["time_utc"])
-    return found
+            by_curve.setdefault(identity_text(curve), []).append(row["time_utc"])
+    return by_curve
 
 
 def matching(acceptances: Iterable[Acceptance], row: GateFinding) -> Acceptance | None:
     """Return the acceptance of a finding, if it was accepted."""
     curves = frozenset(map(identity_text, row["curves"]))
-    for one in acceptances:
-        same_curves = (one.kind, one.metric) == (row["kind"], row["metric"])
-        same_curves &= bool(curves) and len(curves & one.curves) >= _SAME_CURVES * len(curves)
-        if (same_curves or one.finding_id == row["finding_id"]) and one.covers(row):
-            return one
-        if one.is_wider(row):
-            return one
+    for acceptance in acceptances:
+        same_curves = (acceptance.kind, acceptance.metric) == (row["kind"], row["metric"])
+        same_curves &= bool(curves) and len(curves & acceptance.curves) >= _SAME_CURVES * len(
+            curves
+        )
+        if (same_curves or acceptance.finding_id == row["finding_id"]) and acceptance.covers(row):
+            return acceptance
+        if acceptance.is_wider(row):
+            return acceptance
     return None
 
 

@@ -118,27 +118,19 @@ class Series:
         The values of a series' launches, a row each.
     normal : array of bool, shape (series, sessions)
         Whether a session is one that the newest are compared with.
-    variance_group : array of int, shape (series,)
-        Series with the same number are similar: their scatter is.
-    correlation_group : array of int, shape (series,), optional
-        Series with the same number have launches that are slow as often, and sessions that are as
-        much like the one before; by default the variance group.
+    similar : array of int, shape (series,)
+        Series with the same number are similar: in how much they scatter, in how often a launch is
+        slow, and in how much a session is like the one before.
     """
 
     launches: LaunchesBySession
     normal: npt.NDArray[np.bool_]
-    variance_group: Indices
-    correlation_group: Indices | None = None
+    similar: Indices
 
     @property
     def values(self) -> Floats:
         """The value of each session, shape (series, sessions); NaN where there is none."""
         return self.launches.per_session
-
-    @property
-    def similar(self) -> Indices:
-        """The correlation group, or else the variance group."""
-        return self.variance_group if self.correlation_group is None else self.correlation_group
 
     @property
     def baseline(self) -> Floats:
@@ -162,12 +154,12 @@ def compare(series: Series, usual: Floats | float = USUAL_SCATTER) -> TestResult
     sessions = series.values.shape[1]
     windows = [window for window in _WINDOWS if sessions >= 2 * window]
     tests = [_compare(series, window, usual) for window in windows]
-    p = np.stack([one.p for one in tests])
+    p = np.stack([test.p for test in tests])
     best = p.argmin(axis=0)
-    possible = sum(np.isfinite(one.effect).astype(int) for one in tests)
+    possible = sum(np.isfinite(test.effect).astype(int) for test in tests)
 
     def chosen(name: str) -> Floats:
-        values = np.stack([getattr(one, name) for one in tests])
+        values = np.stack([getattr(test, name) for test in tests])
         return np.asarray(np.take_along_axis(values, best[None], axis=0)[0])
 
     return TestResult(
@@ -184,7 +176,7 @@ def compare(series: Series, usual: Floats | float = USUAL_SCATTER) -> TestResult
 def _compare(series: Series, window: int, usual: Floats | float) -> TestResult:
     """Compare so many newest sessions with those before them."""
     past, newest = series.baseline[:, :-window], series.values[:, -window:]
-    centre, variance, number = _level(past, series.variance_group)
+    centre, variance, number = _level(past, series.similar)
     within = np.nan_to_num(series.launches.variance)
     prior, worth = _prior(variance, number, within, series, usual)
     freedom = np.maximum(number - 1, 0)
@@ -252,11 +244,11 @@ def _of_slow_launches(series: Series, test: TestResult, window: int, rows: Indic
     trials = np.isfinite(newest).sum(axis=1)
     shown = (np.nan_to_num(newest, nan=-np.inf) >= least[rows, None]).sum(axis=1)
     share = np.array([_share(sign[row] * off[row], least[[row]])[0] for row in rows])
-    for one in np.unique(series.similar[rows]):
-        members = np.flatnonzero(series.similar == one)
+    for group in np.unique(series.similar[rows]):
+        members = np.flatnonzero(series.similar == group)
         relative = off[members] / test.scatter[members, None, None]
         for way in (-1.0, 1.0):
-            which = np.flatnonzero((series.similar[rows] == one) & (sign[rows] == way))
+            which = np.flatnonzero((series.similar[rows] == group) & (sign[rows] == way))
             if len(which):
                 asked = rows[which]
                 of_similar = _share(way * relative, least[asked] / test.scatter[asked])
@@ -281,16 +273,16 @@ def _share(off: npt.NDArray[np.floating], least: Floats) -> Floats:
     return np.asarray(number / (len(each) + 1))
 
 
-def _level(past: Floats, variance_group: Indices) -> tuple[Floats, Floats, Indices]:
+def _level(past: Floats, similar: Indices) -> tuple[Floats, Floats, Indices]:
     """Return level, variance and number of each row's sessions, without rare disturbed ones."""
     centre = row_medians(past)
     off = np.abs(past - centre[:, None])
     scale = SD_PER_MAD * row_medians(off)
     usual = np.full(len(past), LEAST_SCATTER)
-    for one in np.unique(variance_group):
-        here = (variance_group == one) & (scale > 0)
+    for group in np.unique(similar):
+        here = (similar == group) & (scale > 0)
         if here.any():
-            usual[variance_group == one] = np.median(scale[here])
+            usual[similar == group] = np.median(scale[here])
     scale = np.maximum(np.nan_to_num(scale), usual)
     there = np.isfinite(past)
     near = off <= DISTURBED * scale[:, None]
@@ -312,8 +304,8 @@ def _prior(
     usual = np.broadcast_to(np.asarray(usual, dtype=float), variance.shape)
     prior, worth = np.zeros(len(variance)), np.full(len(variance), _USUAL_FREEDOM)
     mean_launches = np.maximum(series.launches.number.mean(axis=1), 1)
-    for one in np.unique(series.variance_group):
-        here = series.variance_group == one
+    for group in np.unique(series.similar):
+        here = series.similar == group
         # A series whose launches differ much scatters much, which few sessions do not show yet.
         launches = within[here] / mean_launches[here]
         guess = usual[here] ** 2 + np.maximum(np.median(launches), MEDIAN_VARIANCE * launches)
@@ -378,13 +370,13 @@ def correlation(past: Floats, centre: Floats, group: Indices) -> Floats:
     off /= np.where(length > 0, length, 1)  # series count alike, however much they scatter
     products = (off[:, 1:] * off[:, :-1]).sum(axis=1)
     squares = (off**2).sum(axis=1)
-    found = np.zeros(len(past))
-    for one in np.unique(group):
-        here = group == one
+    neighbours = np.zeros(len(past))
+    for number in np.unique(group):
+        here = group == number
         total = squares[here].sum()
-        found[here] = products[here].sum() / total if total > 0 else 0.0
-        found[here] += 1 / np.sqrt(max(np.isfinite(past[here]).sum(), 1))
-    return np.clip(found, 0.0, MOST_CORRELATED)
+        neighbours[here] = products[here].sum() / total if total > 0 else 0.0
+        neighbours[here] += 1 / np.sqrt(max(np.isfinite(past[here]).sum(), 1))
+    return np.clip(neighbours, 0.0, MOST_CORRELATED)
 
 
 def false_discovery_control(p: Floats) -> Floats:

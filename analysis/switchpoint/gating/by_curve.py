@@ -60,7 +60,7 @@ def by_curve(points: Points) -> ByCurve:
 def _by_curve(points: Points) -> ByCurve:
     shapes = shapes_of(points)
     moved = moved_switches(points, shapes)
-    across = np.isin(shapes.place, [place for one in moved for place in one.places])
+    across = np.isin(shapes.place, [place for switch in moved for place in switch.places])
     across &= points.session == points.sessions - 1
     parameters = parameters_of(points, shapes, across)
     slower = slower_by_place(points, shapes, across)
@@ -78,14 +78,14 @@ def _joined(parts: Iterable[ByCurve]) -> ByCurve:
     for part in parts:
         of_part = part.shapes
         shapes.append(replace(of_part, segment=of_part.segment + segments))
-        moved += [replace(one, places=one.places + places) for one in part.moved]
+        moved += [replace(switch, places=switch.places + places) for switch in part.moved]
         parameters.append(part.parameters.numbered_from(segments))
         slower.append(part.slower)
         rest.append(part.rest)
         segments += len(of_part.segment_curve)
         places += len(of_part.size)
     arrays = {
-        field.name: np.concatenate([getattr(one, field.name) for one in shapes])
+        field.name: np.concatenate([getattr(shape, field.name) for shape in shapes])
         for field in fields(Shapes)
     }
     return ByCurve(

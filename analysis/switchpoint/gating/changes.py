@@ -61,7 +61,7 @@ def drafts(current: Current, curves: ByCurve | None, policy: Policy) -> Iterator
     variance_group = variance_groups(current.curves)
     every = np.ones(curves.rest.per_session.shape, dtype=bool)
     sizes = compare(Series(curves.rest, every, variance_group[curves.shapes.curve]))
-    beside = np.r_[[one.p for one in curves.moved], sizes.p]
+    beside = np.r_[[switch.p for switch in curves.moved], sizes.p]
     evidence = _evidence(current, parameters, variance_group, beside, policy)
     search = Search(evidence)
     _say_limits(current, search)
@@ -74,7 +74,7 @@ def drafts(current: Current, curves: ByCurve | None, policy: Policy) -> Iterator
     least = math.log1p(policy.minimum_effect.time)
     odd = odd_sizes(sizes, sure[len(curves.moved) :], curves.slower, curves.shapes, least)
     if current.sessions.current < ENOUGH_SESSIONS:  # a switch that moved by one size looks the same
-        odd = [one for one in odd if not one.beside_switch]
+        odd = [size for size in odd if not size.beside_switch]
     for cause in causes_of(changes):
         follows = follows_from(cause)
         clauses = words_of(current, [*filter(follows, moved)], [*filter(follows, odd)])
@@ -104,7 +104,7 @@ def _evidence(
     return Evidence(
         parameters,
         compare(series, usual),
-        series.variance_group,
+        series.similar,
         groups_of(current.curves, current.nodes),
         beside,
         _least_effects(policy),
@@ -161,9 +161,9 @@ def _of_parameters(
             yield _draft(current, evidence.parameters, change, "noisier", [])
         return
     for metric in (LATENCY, BANDWIDTH):
-        if metric not in {one.metric for one in cause}:
+        if metric not in {part.metric for part in cause}:
             others += filter(None, [search.change_of(change.curves, metric)])
-    clauses = [_other_words(one, change, evidence, current) for one in others]
+    clauses = [_other_words(other, change, evidence, current) for other in others]
     if len(cause) == 1 and len(others) == 1:
         change = _alone(change, others[0], evidence)
     kind = "regression" if change.effect > 0 else "improvement"

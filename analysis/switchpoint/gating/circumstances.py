@@ -43,7 +43,7 @@ def facts_of_runs(runs: pd.DataFrame) -> dict[str, Mapping[str, str]]:
     runs
         As from `Store.facts`. Runs without a record have no facts.
     """
-    found: dict[str, Mapping[str, str]] = {}
+    by_run: dict[str, Mapping[str, str]] = {}
     # Most runs of a session have the same facts, hundreds of control variables. They are kept once.
     variables: dict[str, dict[str, str]] = {}
     once: dict[tuple[Any, ...], Mapping[str, str]] = {}
@@ -60,8 +60,8 @@ def facts_of_runs(runs: pd.DataFrame) -> dict[str, Mapping[str, str]]:
         key = (id(known), hosts, *terms.items())
         if key not in once:
             once[key] = terms | {_HOSTS: hosts} | known
-        found[str(run_id)] = once[key]
-    return found
+        by_run[str(run_id)] = once[key]
+    return by_run
 
 
 def nodes_of(facts: Mapping[str, str]) -> frozenset[str]:
@@ -84,7 +84,7 @@ def differences(
     for run in records(before, SessionRun):
         if run["run_id"] in facts:
             earlier.setdefault(measured(run), []).append(facts[run["run_id"]])
-    found = {}
+    by_run = {}
     compared: dict[tuple[int, ...], dict[str, tuple[str, str]]] = {}
     for run in records(current, SessionRun):
         now, others = facts.get(run["run_id"]), earlier.get(measured(run))
@@ -93,8 +93,8 @@ def differences(
             key = (id(now), *sorted({id(other) for other in others}))
             if key not in compared:
                 compared[key] = dict(_changed(now, others))
-            found[str(run["run_id"])] = compared[key]
-    return found
+            by_run[str(run["run_id"])] = compared[key]
+    return by_run
 
 
 def measured(run: SessionRun) -> tuple[Any, ...]:

@@ -81,19 +81,23 @@ def confirm(
         Seconds that pass.
     """
     lab = Laboratory(measure, budget_s, clock)
-    again = merged(trial for one in suspects for trial in one.trials)
-    lab.run(again, lambda: not any(_is_open(lab, one) for one in suspects), _SHARE_OF_BUDGET)
-    recurring = [_quickest_job(lab, one) for one in suspects if _recurs(lab, one)]
-    causes: dict[str, list[str]] = {one.finding_id: [] for one in recurring}
-    innocent: dict[str, list[str]] = {one.finding_id: [] for one in recurring}
+    again = merged(trial for suspect in suspects for trial in suspect.trials)
+    lab.run(
+        again, lambda: not any(_is_open(lab, suspect) for suspect in suspects), _SHARE_OF_BUDGET
+    )
+    recurring = [_quickest_job(lab, suspect) for suspect in suspects if _recurs(lab, suspect)]
+    causes: dict[str, list[str]] = {suspect.finding_id: [] for suspect in recurring}
+    innocent: dict[str, list[str]] = {suspect.finding_id: [] for suspect in recurring}
     for variants_of in (without_settings, with_lock_before, without_nodes):
-        open_ = [one for one in recurring if not causes[one.finding_id]]
-        for finding_id, found in _explained(lab, open_, variants_of).items():
-            causes[finding_id] = found.causes
-            innocent[finding_id] += found.others
+        open_ = [suspect for suspect in recurring if not causes[suspect.finding_id]]
+        for finding_id, explained in _explained(lab, open_, variants_of).items():
+            causes[finding_id] = explained.causes
+            innocent[finding_id] += explained.others
     return [
-        _confirmation(lab, one, causes.get(one.finding_id, []), innocent.get(one.finding_id, []))
-        for one in suspects
+        _confirmation(
+            lab, suspect, causes.get(suspect.finding_id, []), innocent.get(suspect.finding_id, [])
+        )
+        for suspect in suspects
     ]
 
 
@@ -103,12 +107,12 @@ def applied(verdict: Verdict, confirmations: Iterable[Confirmation]) -> Verdict:
     A finding that could not be measured again fails as before.
     """
     findings = verdict.findings.copy()
-    for one in confirmations:
-        row = findings.index[findings["finding_id"] == one.finding_id]
-        findings.loc[row, "sentence"] += f"; {one.sentence}"
-        if one.outcome is not None:
-            findings.loc[row, "state"] = one.state
-            findings.loc[row, "fails"] = one.fails
+    for confirmation in confirmations:
+        row = findings.index[findings["finding_id"] == confirmation.finding_id]
+        findings.loc[row, "sentence"] += f"; {confirmation.sentence}"
+        if confirmation.outcome is not None:
+            findings.loc[row, "state"] = confirmation.state
+            findings.loc[row, "fails"] = confirmation.fails
     order = findings["fails"].astype(bool).sort_values(ascending=False, kind="stable").index
     return replace(verdict, findings=findings.loc[order].reset_index(drop=True))
 
@@ -123,7 +127,7 @@ def _quickest_job(lab: Laboratory, suspect: Suspect) -> Suspect:
     One is enough to find its cause, and a node or a setting may slow the others so much that no
     time is left.
     """
-    return lab.quickest([one for one in suspect.jobs if _recurs(lab, one)]) or suspect
+    return lab.quickest([job for job in suspect.jobs if _recurs(lab, job)]) or suspect
 
 
 def _is_open(lab: Laboratory, suspect: Suspect) -> bool:
@@ -132,7 +136,7 @@ def _is_open(lab: Laboratory, suspect: Suspect) -> bool:
 
 def _seen(lab: Laboratory, suspect: Suspect) -> tuple[Recurrence, Slowdown] | tuple[None, None]:
     """Compare the launches that measured again with the sessions before."""
-    again = lab.values(suspect, "")
+    again = lab.slower_by_launch(suspect, "")
     if len(again) < ROUND or not len(suspect.sessions):
         return None, None
     seen = slowdown(again, suspect.sessions)
@@ -173,40 +177,44 @@ def _explained(
     lab: Laboratory, suspects: Sequence[Suspect], variants_of: Callable[[Suspect], list[Trial]]
 ) -> dict[str, _Causes]:
     """Measure changes in turn with and without what may cause them, until it is sure."""
-    chosen = {one.finding_id: variants_of(one) for one in suspects}
+    chosen = {suspect.finding_id: variants_of(suspect) for suspect in suspects}
     variants: list[Trial] = []
     tried = []
-    for one in suspects:
-        more = merged([*variants, *chosen[one.finding_id]])
+    for suspect in suspects:
+        more = merged([*variants, *chosen[suspect.finding_id]])
         if lab.has_time_for(more):
             variants = more
-            tried.append(one)
+            tried.append(suspect)
 
     def sure() -> bool:
-        return all(_causes(lab, one, chosen[one.finding_id]).sure for one in tried)
+        return all(_causes(lab, suspect, chosen[suspect.finding_id]).sure for suspect in tried)
 
     lab.run(variants, sure)
-    return {one.finding_id: _causes(lab, one, chosen[one.finding_id]) for one in suspects}
+    return {
+        suspect.finding_id: _causes(lab, suspect, chosen[suspect.finding_id])
+        for suspect in suspects
+    }
 
 
 def _causes(lab: Laboratory, suspect: Suspect, variants: Sequence[Trial]) -> _Causes:
     """Tell the variants without which a change is not there from those without which it is."""
-    found = _Causes()
+    verdicts = _Causes()
     for variant in (trial.variant for trial in variants if trial.variant):
-        without, beside = lab.values(suspect, variant), lab.values(suspect, "", variant)
+        without = lab.slower_by_launch(suspect, variant)
+        beside = lab.slower_by_launch(suspect, "", variant)
         if min(len(without), len(beside)) < ROUND:
-            found.unsure.append(variant)
+            verdicts.unsure.append(variant)
             continue
         better = slowdown(beside, without).times(suspect.current)
         wanted = SHOWS * abs(suspect.current)
         if better.low > 0 and better.effect >= wanted:
             where = f" in {suspect.where}" if suspect.where else ""
-            found.causes.append(f"{variant} (without it{where} {slowdown(without, beside)})")
+            verdicts.causes.append(f"{variant} (without it{where} {slowdown(without, beside)})")
         elif better.high < wanted:
-            found.others.append(variant)
+            verdicts.others.append(variant)
         else:
-            found.unsure.append(variant)
-    return found
+            verdicts.unsure.append(variant)
+    return verdicts
 
 
 def _confirmation(
@@ -217,7 +225,7 @@ def _confirmation(
         why = f": {lab.failures[0]}" if lab.failures else ""
         return Confirmation(suspect.finding_id, None, f"could not be measured again{why}")
     fails = _still_fails(outcome, seen, suspect)
-    launches = len(lab.values(suspect, ""))
+    launches = len(lab.slower_by_launch(suspect, ""))
     what = "scatter" if suspect.metric == NOISE else "time"
     sentence = f"{outcome.value} in {launches} more launches: {what} {seen}"
     if suspect.moved:
@@ -229,23 +237,23 @@ def _confirmation(
     elif others:
         sentence += f"; not caused by {' or '.join(others)}"
     if suspect.untried and not causes:
-        names = ", ".join(one.name for one in suspect.untried)
+        names = ", ".join(setting.name for setting in suspect.untried)
         sentence += f"; not tried, because no record may set it: {names}"
     return Confirmation(suspect.finding_id, outcome, sentence, causes, fails)
 
 
 def merged(trials: Iterable[Trial]) -> list[Trial]:
     """Return one trial for each variant of each job on the same nodes, with all modes and sizes."""
-    found: dict[object, Trial] = {}
+    by_variant: dict[object, Trial] = {}
     for trial in trials:
         key = (*trial.where, trial.avoided, trial.variant)
-        known = found.get(key, trial)
-        found[key] = replace(
+        known = by_variant.get(key, trial)
+        by_variant[key] = replace(
             known,
             modes=tuple(sorted({*known.modes, *trial.modes})),
             sizes_bytes=tuple(sorted({*known.sizes_bytes, *trial.sizes_bytes})),
         )
-    return [*found.values()]
+    return [*by_variant.values()]
 
 
 def without_settings(suspect: Suspect) -> list[Trial]:

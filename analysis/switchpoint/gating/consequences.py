@@ -43,7 +43,7 @@ def words_of(current: Current, moved: list[MovedSwitch], odd: list[OddSizes]) ->
 def of_switches(current: Current, shapes: Shapes, moved: list[MovedSwitch]) -> Iterator[Draft]:
     """Yield a finding for all curves whose switch moved from the same place to the same place."""
     for same in _moved_together(moved):
-        sizes = [int(size) for one in same for size in shapes.size[one.places]]
+        sizes = [int(size) for switch in same for size in shapes.size[switch.places]]
         first, last = min(sizes), max(sizes)
         between = range_words(first, last, 0, 2 * last + 1)
         sentence = (
@@ -78,12 +78,12 @@ def _draft(
 
 def _moved_together(moved: Sequence[MovedSwitch]) -> list[list[MovedSwitch]]:
     """Group switches that moved from about the same place to about the same place."""
-    return of_same_sizes(moved, lambda one: (one.first_after, one.new_first_after))
+    return of_same_sizes(moved, lambda switch: (switch.first_after, switch.new_first_after))
 
 
 def _odd_together(odd: Sequence[OddSizes]) -> list[list[OddSizes]]:
     """Group about the same sizes that changed in the same direction."""
-    return of_same_sizes(odd, lambda one: (one.first_size, one.last_size))
+    return of_same_sizes(odd, lambda run: (run.first_size, run.last_size))
 
 
 def _where_moved(current: Current, same: Sequence[MovedSwitch]) -> str:
@@ -104,22 +104,22 @@ def _where_odd(current: Current, same: Sequence[OddSizes]) -> str:
 
 def _from_to(same: Sequence[MovedSwitch]) -> tuple[int, int]:
     """Return the first size after the switch, before and now."""
-    return _most_common([one.first_after for one in same]), _most_common(
-        [one.new_first_after for one in same]
+    return _most_common([switch.first_after for switch in same]), _most_common(
+        [switch.new_first_after for switch in same]
     )
 
 
 def _range(same: Sequence[OddSizes]) -> tuple[int, int]:
-    return min(one.first_size for one in same), max(one.last_size for one in same)
+    return min(run.first_size for run in same), max(run.last_size for run in same)
 
 
 def _curves_of(same: Sequence[MovedSwitch | OddSizes]) -> Indices:
-    return np.unique([one.curve for one in same])
+    return np.unique([change.curve for change in same])
 
 
 def _effect(same: Sequence[MovedSwitch | OddSizes]) -> tuple[float, float, float]:
     """Return the relative effect of the one with the median effect, with its interval."""
-    typical = sorted(same, key=lambda one: one.effect)[len(same) // 2]
+    typical = sorted(same, key=lambda change: change.effect)[len(same) // 2]
     return math.expm1(typical.effect), math.expm1(typical.low), math.expm1(typical.high)
 
 
@@ -134,7 +134,7 @@ def causes_of(changes: Iterable[Change]) -> list[list[Change]]:
     curves only, or in some by more than in others, and the other in all of them by more, it is the
     same change.
     """
-    largest_first = sorted(changes, key=lambda one: (-len(one.curves), one.p))
+    largest_first = sorted(changes, key=lambda change: (-len(change.curves), change.p))
     return first_fit(largest_first, lambda group, change: _explains(group[0], change))
 
 
@@ -153,7 +153,7 @@ def follows_from(cause: Sequence[Change]) -> Callable[[MovedSwitch | OddSizes], 
     """
     curves = {int(curve) for change in cause for curve in change.curves if change.metric != NOISE}
 
-    def follows(one: MovedSwitch | OddSizes) -> bool:
-        return one.curve in curves and (one.effect > 0) == (cause[0].effect > 0)
+    def follows(changed: MovedSwitch | OddSizes) -> bool:
+        return changed.curve in curves and (changed.effect > 0) == (cause[0].effect > 0)
 
     return follows

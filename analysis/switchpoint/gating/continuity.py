@@ -86,25 +86,29 @@ def continued(
     """
     newest = {*starts_utc[-1 - _NEWEST : -1]}
     taken: set[str] = set()
-    found = []
+    described = []
     for row in rows:
         curves = _curves(row["curves"], row["shared"])
-        same = [one for one in earlier if row["kind"] in CHANGES and _is_same(row, curves, one)]
-        fresh = [one.row for one in same if one.started in newest]
+        same = [
+            change for change in earlier if row["kind"] in CHANGES and _is_same(row, curves, change)
+        ]
+        fresh = [change.row for change in same if change.started in newest]
         before = next((kept for kept in fresh if kept["finding_id"] not in taken), None)
         if before is not None:
             taken.add(before["finding_id"])
-            keeps = {name: one for name, one in before.items() if name in _KEPT and one is not None}
+            keeps = {
+                name: fact for name, fact in before.items() if name in _KEPT and fact is not None
+            }
             row = cast("GateFinding", {**row, **keeps})
         elif same:
             row = {**row, "sentence": f"{row['sentence']}; {_as_before(same)}"}
-        found.append(row)
+        described.append(row)
     ids: set[str] = set()
-    for row in found:
+    for row in described:
         if row["finding_id"] in ids:  # another finding goes on under the ID that it would have
             row["finding_id"] = finding_id(row["kind"], row["metric"], (row["sentence"],), {})
         ids.add(row["finding_id"])
-    return found
+    return described
 
 
 def settled(
@@ -115,41 +119,41 @@ def settled(
 ) -> list[str]:
     """Say which failures of the session before are the level of the baseline from this one on."""
     now = {row["finding_id"] for row in rows}
-    found = []
-    for one in earlier:
-        if len(starts_utc) < 2 or one.started != starts_utc[-2]:
+    sentences = []
+    for change in earlier:
+        if len(starts_utc) < 2 or change.started != starts_utc[-2]:
             continue
-        row = one.row
-        since = row["since_utc"] or one.started
+        row = change.row
+        since = row["since_utc"] or change.started
         lasted = sum(since <= start < starts_utc[-1] for start in starts_utc)
-        fails = row["fails"] and not one.accepted
+        fails = row["fails"] and not change.accepted
         if fails and row["finding_id"] not in now and lasted >= after:
-            found.append(
+            sentences.append(
                 f"{row['finding_id']} is the new level after {counted(lasted, 'session')}, and"
                 f" fails no more, though nobody accepted it: {row['sentence']}"
             )
-    return found
+    return sentences
 
 
 def _curves(curves: Sequence[Mapping[str, str]], shared: Mapping[str, str]) -> frozenset[str]:
     return frozenset(map(identity_text, curves or [shared]))
 
 
-def _is_same(row: GateFinding, curves: frozenset[str], one: Reported) -> bool:
+def _is_same(row: GateFinding, curves: frozenset[str], change: Reported) -> bool:
     """Whether an earlier finding has about the same curves, metric and direction."""
-    metrics = {row["metric"], one.row["metric"]}
+    metrics = {row["metric"], change.row["metric"]}
     if len(metrics) > 1 and not metrics <= _TIMES:
         return False
     effects = [
         -which["effect"] if which["metric"] == "bandwidth" else which["effect"]
-        for which in (row, one.row)
+        for which in (row, change.row)
     ]
     if any(map(math.isnan, effects)) or (effects[0] > 0) != (effects[1] > 0):
         return False
-    return len(curves & one.curves) >= _SAME_CURVES * max(len(curves), len(one.curves))
+    return len(curves & change.curves) >= _SAME_CURVES * max(len(curves), len(change.curves))
 
 
 def _as_before(same: Sequence[Reported]) -> str:
-    days = list(dict.fromkeys(one.started[:10] for one in same))
+    days = list(dict.fromkeys(change.started[:10] for change in same))
     more = f" and in {counted(len(days) - 1, 'earlier session')}" if len(days) > 1 else ""
     return f"as on {days[0]}{more}"

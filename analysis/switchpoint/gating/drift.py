@@ -57,7 +57,7 @@ def drifts(series: Floats, group: Indices, rate: float) -> dict[int, Drift]:
     score, variance = _mann_kendall(series, correlation_beside_trend(series, group))
     p = special.ndtr((1 - score) / np.sqrt(variance))  # only a rise counts
     enough = np.isfinite(series).sum(axis=1) >= FEWEST_SESSIONS
-    found = {}
+    rising = {}
     for row in np.flatnonzero(enough & (p <= rate)).tolist():
         session, values, slopes = _slopes(series[row])
         if _is_gradual(session, values, float(np.median(slopes))):
@@ -66,8 +66,8 @@ def drifts(series: Floats, group: Indices, rate: float) -> dict[int, Drift]:
             places = np.clip(ranks, 0, len(slopes) - 1).round().astype(int)
             changes = np.array([np.median(slopes), *slopes[places]]) * (session[-1] - session[0])
             rise, low, high = changes.tolist()
-            found[row] = Drift(rise, low, high, float(p[row]))
-    return found
+            rising[row] = Drift(rise, low, high, float(p[row]))
+    return rising
 
 
 def _slopes(series: Floats) -> tuple[Floats, Floats, Floats]:
@@ -121,7 +121,7 @@ def correlation_beside_trend(series: Floats, group: Indices) -> Floats:
     squares = np.maximum((session**2).sum(axis=1), 1)
     slope = (session * values).sum(axis=1) / squares
     rest = np.where(there, values - slope[:, None] * session, np.nan)
-    found = correlation(rest, np.zeros(len(rest)), group)
+    neighbours = correlation(rest, np.zeros(len(rest)), group)
     # A line takes some of it with it: (2 + 4 r) / sessions.
-    unbiased = (found + 2 / number) / np.maximum(1 - 4 / number, 0.5)
+    unbiased = (neighbours + 2 / number) / np.maximum(1 - 4 / number, 0.5)
     return np.asarray(np.clip(unbiased, 0.0, MOST_CORRELATED))

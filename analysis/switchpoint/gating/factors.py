@@ -54,15 +54,15 @@ def groups_of(curves: pd.DataFrame, nodes: Sequence[frozenset[str]]) -> list[Gro
     for (name, value), mask in factors.items():
         defined.append({name: value})
         masks.append(mask)
-    for (one, first), (other, second) in itertools.combinations(factors.items(), 2):
-        if one[0] != other[0]:
-            defined.append(dict([one, other]))
+    for (left, first), (right, second) in itertools.combinations(factors.items(), 2):
+        if left[0] != right[0]:
+            defined.append(dict([left, right]))
             masks.append(first & second)
-    found: dict[bytes, Group] = {}
+    groups: dict[bytes, Group] = {}
     for shared, mask in zip(defined, masks, strict=True):
         if mask.sum() > 1:
-            found.setdefault(mask.tobytes(), Group(shared, np.flatnonzero(mask)))
-    return list(found.values())
+            groups.setdefault(mask.tobytes(), Group(shared, np.flatnonzero(mask)))
+    return list(groups.values())
 
 
 def variance_groups(curves: pd.DataFrame) -> Indices:
@@ -73,47 +73,47 @@ def variance_groups(curves: pd.DataFrame) -> Indices:
     return np.asarray(curves.groupby(names, dropna=False).ngroup())
 
 
-class _Found(Protocol):
+class _HasEffect(Protocol):
     @property
     def effect(self) -> float:
         """The logarithm of a ratio of times."""
 
 
 _T = TypeVar("_T")
-_F = TypeVar("_F", bound=_Found)
+_F = TypeVar("_F", bound=_HasEffect)
 
 
-def first_fit(found: Iterable[_T], belongs: Callable[[list[_T], _T], bool]) -> list[list[_T]]:
-    """Put each one into the first group that it belongs to, or else into a group of its own."""
+def first_fit(items: Iterable[_T], belongs: Callable[[list[_T], _T], bool]) -> list[list[_T]]:
+    """Put each item into the first group that it belongs to, or else into a group of its own."""
     groups: list[list[_T]] = []
-    for one in found:
+    for item in items:
         for group in groups:
-            if belongs(group, one):
-                group.append(one)
+            if belongs(group, item):
+                group.append(item)
                 break
         else:
-            groups.append([one])
+            groups.append([item])
     return groups
 
 
-def of_same_sizes(found: Iterable[_F], sizes: Callable[[_F], tuple[int, int]]) -> list[list[_F]]:
+def of_same_sizes(changes: Iterable[_F], sizes: Callable[[_F], tuple[int, int]]) -> list[list[_F]]:
     """Group what changed in the same direction, both sizes within an octave of the first one's.
 
     Parameters
     ----------
-    found
+    changes
         Each with its effect.
     sizes
         Returns two sizes of one of them, in bytes; 0 is like no other size.
     """
 
-    def belongs(group: list[tuple[tuple[int, int], _F]], one: tuple[tuple[int, int], _F]) -> bool:
-        (pair, change), (first_pair, first) = one, group[0]
+    def belongs(group: list[tuple[tuple[int, int], _F]], item: tuple[tuple[int, int], _F]) -> bool:
+        (pair, change), (first_pair, first) = item, group[0]
         same_direction = (change.effect > 0) == (first.effect > 0)
         return same_direction and bool(within_an_octave(np.array(pair), np.array(first_pair)).all())
 
-    sized = sorted(((sizes(one), one) for one in found), key=lambda pair: pair[0])
-    return [[one for _, one in group] for group in first_fit(sized, belongs)]
+    sized = sorted(((sizes(change), change) for change in changes), key=lambda item: item[0])
+    return [[change for _, change in group] for group in first_fit(sized, belongs)]
 
 
 def within_an_octave(sizes: Indices, others: Indices | int) -> npt.NDArray[np.bool_]:

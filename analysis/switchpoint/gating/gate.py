@@ -15,7 +15,12 @@ from switchpoint.gating.by_curve import by_curve
 from switchpoint.gating.circumstances import facts_of_runs
 from switchpoint.gating.continuity import continued, reported, settled
 from switchpoint.gating.current import Current, Draft
-from switchpoint.gating.kept import kept, kept_findings, kept_verdicts, parameters_of_launches
+from switchpoint.gating.kept import (
+    keep_verdict,
+    kept_findings,
+    kept_verdicts,
+    parameters_of_launches,
+)
 from switchpoint.gating.kinds import ABSENCES, GateFinding
 from switchpoint.gating.points import (
     NO_POINTS,
@@ -122,7 +127,7 @@ def gate(
     )
     if keep:
         try:
-            kept(store, verdict)
+            keep_verdict(store, verdict)
         except InputError as error:
             verdict.warnings.append(f"the findings of this session were not kept: {error}")
     return verdict

@@ -40,7 +40,7 @@ class _Line(BaseModel):
     maintenance: Json[tuple[Maintenance, ...]]
 
 
-def kept(store: Store, verdict: Verdict) -> None:
+def keep_verdict(store: Store, verdict: Verdict) -> None:
     """Store a verdict with its findings, and the parameters of its launches.
 
     If only the findings can be written, this costs a warning: later gates need nothing else.
@@ -54,7 +54,7 @@ def kept(store: Store, verdict: Verdict) -> None:
     findings = verdict.findings.assign(judged_utc=judged_utc)
     nested = {name: [json.dumps(value) for value in findings[name]] for name in NESTED}
     store.keep_findings(findings.assign(**nested))
-    windows = [one.model_dump(mode="json", by_alias=True) for one in verdict.maintenance]
+    windows = [window.model_dump(mode="json", by_alias=True) for window in verdict.maintenance]
     line = {
         "session": verdict.session,
         "site": verdict.site,
@@ -92,7 +92,7 @@ def kept_verdicts(store: Store, session: str, sites: Collection[str]) -> list[Ve
     list of Verdict
         Newest first; empty if no gate judged the session.
     """
-    found: list[Verdict] = []
+    verdicts: list[Verdict] = []
     alone: set[str] = set()
     for line in _newest_first(store.verdicts(session=session)):
         if line.site in alone:
@@ -101,11 +101,11 @@ def kept_verdicts(store: Store, session: str, sites: Collection[str]) -> list[Ve
         if line.site is None:
             if not alone or not alone >= {*sites}:
                 rows = [row for row in rows if not _is_of(row, alone)]
-                found.append(_verdict(line, rows))
+                verdicts.append(_verdict(line, rows))
             break
-        found.append(_verdict(line, rows))
+        verdicts.append(_verdict(line, rows))
         alone.add(line.site)
-    return found
+    return verdicts
 
 
 def _verdict(line: _Line, rows: list[GateFinding]) -> Verdict:
@@ -124,7 +124,7 @@ def _verdict(line: _Line, rows: list[GateFinding]) -> Verdict:
 def _is_of(row: GateFinding, sites: Collection[str]) -> bool:
     """Whether a finding is of some sites only."""
     identities = row["curves"] or [row["shared"]]
-    return all(str(one.get("site")) in sites for one in identities)
+    return all(str(identity.get("site")) in sites for identity in identities)
 
 
 def _newest_first(table: pd.DataFrame) -> Iterator[_Line]:
@@ -161,8 +161,8 @@ def parameters_of_launches(current: Current, curves: ByCurve) -> pd.DataFrame:
     runs = current.current_runs.drop_duplicates("run_id").set_index("run_id")
     facts = [current.facts.get(run, {}) for run in runs.index]
     proved = {
-        "proved_nodes": [", ".join(sorted(nodes_of(one))) or None for one in facts],
-        "proved_path": [one.get("path") for one in facts],
+        "proved_nodes": [", ".join(sorted(nodes_of(known))) or None for known in facts],
+        "proved_path": [known.get("path") for known in facts],
     }
     of_runs = runs[["start_utc", "session"]].join(pd.DataFrame(proved, runs.index, dtype=object))
     launches = curves.parameters.current

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from switchpoint.gating.relative_times import levels, values
+from switchpoint.gating.relative_times import levels, slower_by_group
 from switchpoint.gating.suspects import Suspect
 from switchpoint.gating.trials import LABEL, Trial, hosts_of, interleaved, trial_named
 from switchpoint.importing.reading import read_files
@@ -52,7 +52,7 @@ class Laboratory:
 
     def quickest(self, suspects: Sequence[Suspect]) -> Suspect | None:
         """Return the suspect of which a launch of each trial takes least time; None if none."""
-        return min(suspects, key=lambda one: self._expected_s(one.trials), default=None)
+        return min(suspects, key=lambda suspect: self._expected_s(suspect.trials), default=None)
 
     def _expected_s(self, plan: Sequence[Trial]) -> float:
         """Return about how long a plan takes; 0 before anything was measured."""
@@ -68,14 +68,16 @@ class Laboratory:
         self.failures += failures
         if not records:
             return False
-        found = read_files(records).measurements
-        if found is None:
+        imported = read_files(records).measurements
+        if imported is None:
             return False
-        points = summarise(found)
-        hosts = {run_id: hosts_of(found.facts(run_id)[0]) for run_id in points["run_id"].unique()}
+        points = summarise(imported)
+        hosts = {
+            run_id: hosts_of(imported.facts(run_id)[0]) for run_id in points["run_id"].unique()
+        }
         trials = [trial_named(plan, name, LABEL) for name in points[LABEL].astype(str)]
         jobs = dict(zip(points["run_id"], (str(trial.job) for trial in trials), strict=True))
-        starts = found.runs.set_index("run_id")["start_utc"]
+        starts = imported.runs.set_index("run_id")["start_utc"]
         self._launch_s |= _seconds_of_launches(starts, jobs, took_s)
         self._points.append(
             points.drop(columns=LABEL).assign(
@@ -92,12 +94,12 @@ class Laboratory:
         )
         return True
 
-    def values(self, suspect: Suspect, variant: str, beside: str | None = None) -> Floats:
+    def slower_by_launch(self, suspect: Suspect, variant: str, beside: str | None = None) -> Floats:
         """Return how slow each launch of a variant was; only of rounds that also had `beside`."""
         if not self._points:
             return np.zeros(0)
         points = pd.concat(self._points, ignore_index=True)
-        points = points[points["where"].isin([str(one.where) for one in suspect.trials])]
+        points = points[points["where"].isin([str(trial.where) for trial in suspect.trials])]
         rounds = points.groupby("variant")["number"].unique()
         if variant not in rounds.index or (beside is not None and beside not in rounds.index):
             return np.zeros(0)
@@ -107,8 +109,8 @@ class Laboratory:
         launches = points[wanted]
         number = dict(zip(launches["run_id"], launches["number"], strict=True))
         table = levels(launches.drop(columns=["variant", "number", "where"]), suspect.metric)
-        found = values(table, suspect.usual, number.get, suspect.moved)
-        return np.asarray(found, dtype=np.float64)
+        slower = slower_by_group(table, suspect.usual, number.get, suspect.moved)
+        return np.asarray(slower, dtype=np.float64)
 
 
 def _seconds_of_launches(

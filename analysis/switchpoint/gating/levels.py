@@ -172,9 +172,9 @@ def _costs_before(values: Floats) -> Floats:
     and above it.
     """
     ordered: list[float] = []
-    found = np.empty(len(values))
+    costs = np.empty(len(values))
     for number, value in enumerate(values.tolist()):
         bisect.insort(ordered, value)
         half = (number + 1) // 2
-        found[number] = sum(ordered[number + 1 - half :]) - sum(ordered[:half])
-    return found
+        costs[number] = sum(ordered[number + 1 - half :]) - sum(ordered[:half])
+    return costs

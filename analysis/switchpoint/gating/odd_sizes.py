@@ -97,10 +97,10 @@ def odd_sizes(
     odd = sure & (np.abs(np.nan_to_num(test.effect)) >= least)
     odd &= np.sign(test.effect) * slower >= least
     low, high = test.interval()
-    found = []
+    changed = []
     for run in _runs(np.flatnonzero(odd), shapes.curve, test.effect):
         largest = run[np.argmax(np.abs(test.effect[run]))]
-        found.append(
+        changed.append(
             OddSizes(
                 int(shapes.curve[run[0]]),
                 int(shapes.size[run[0]]),
@@ -112,7 +112,7 @@ def odd_sizes(
                 len(run) == 1 and _is_beside_switch(run[0], shapes),
             )
         )
-    return found
+    return changed
 
 
 def _explained(shapes: Shapes, parameters: Parameters) -> Floats:

@@ -84,13 +84,13 @@ class Parameters:
 
         NaN where the segment's sizes do not tell it.
         """
-        found = []
+        levels = []
         for metric in (LATENCY, BANDWIDTH):
             rows = self.table.index[self.table["metric"] == metric]
             level = np.full((segments, self.per_session.shape[1]), np.nan)
             level[self.table["segment"].to_numpy()[rows]] = self.per_session[rows]
-            found.append(level)
-        return found[0], found[1]
+            levels.append(level)
+        return levels[0], levels[1]
 
     def numbered_from(self, segments: int) -> Parameters:
         """Number the segments from here on; the noise belongs to none."""
@@ -107,20 +107,17 @@ class Parameters:
         )
 
 
-def parameters_of(
-    points: Points, shapes: Shapes, left_out: npt.NDArray[np.bool_] | None = None
-) -> Parameters:
+def parameters_of(points: Points, shapes: Shapes, left_out: npt.NDArray[np.bool_]) -> Parameters:
     """Fit latency and time per byte of each segment, and the noise of each curve.
 
     Parameters
     ----------
     points, shapes
         Of all sessions.
-    left_out : array of bool, optional
+    left_out : array of bool
         Of each point: whether it is not used, because a switch moved across its size.
     """
-    used = shapes.place >= 0 if left_out is None else (shapes.place >= 0) & ~left_out
-    lines = _fit_lines(points, shapes, used)
+    lines = _fit_lines(points, shapes, (shapes.place >= 0) & ~left_out)
     noise, scatter = _noise(points)
     launch = lines.current.pop("launch")
     lines.current["noise"] = scatter[launch]
@@ -161,7 +158,7 @@ def _fit_lines(points: Points, shapes: Shapes, used: npt.NDArray[np.bool_]) -> P
     launch = points.launch[used]
     cells, cell = np.unique(launch * len(shapes.segment_curve) + segment, return_inverse=True)
     weight = 1 / error**2
-    latency, per_byte, free = line_changes(cell, len(cells), ratio, share, weight, both[segment])
+    latency, per_byte, free = _line_changes(cell, len(cells), ratio, share, weight, both[segment])
     of_launch, of_segment = np.divmod(cells, max(len(shapes.segment_curve), 1))
     session = points.launches["session_number"].to_numpy()[of_launch]
     sizes = _sizes(shapes)
@@ -243,13 +240,13 @@ def _noise(points: Points) -> tuple[Parameters, Floats]:
         }
     )
     row = np.searchsorted(curves, launches["curve"].to_numpy())
-    found = _collect(table, row, launches["session_number"].to_numpy(), values, points.sessions)
-    past = found.per_session[:, :-1]
+    noise = _collect(table, row, launches["session_number"].to_numpy(), values, points.sessions)
+    past = noise.per_session[:, :-1]
     typical = row_medians(past)
     scatter = np.full(len(points.launches), np.nan)
     scatter[measured] = np.exp(values)
-    usual = np.broadcast_to(typical[:, None], found.per_session.shape)
-    return replace(found, launches=found.launches.less(usual)), scatter
+    usual = np.broadcast_to(typical[:, None], noise.per_session.shape)
+    return replace(noise, launches=noise.launches.less(usual)), scatter
 
 
 def _sizes(shapes: Shapes) -> pd.DataFrame:
@@ -279,7 +276,7 @@ def _collect(
     return Parameters(table, launches_by_session(row, session, values, (len(table), sessions)))
 
 
-def line_changes(
+def _line_changes(
     cell: Indices,
     count: int,
     ratio: Floats,

@@ -163,10 +163,10 @@ def since_accepted(
 ) -> Points:
     """Leave out what curves were before a change that someone accepted in a baseline session."""
     first: dict[str, str] = {}
-    for one in acceptances:
-        if one.is_new_normal and one.session_utc < starts_utc[-1]:
-            for curve in one.curves:  # of several changes, the latest counts
-                first[curve] = max(first.get(curve, ""), one.began_utc)
+    for acceptance in acceptances:
+        if acceptance.is_new_normal and acceptance.session_utc < starts_utc[-1]:
+            for curve in acceptance.curves:  # of several changes, the latest counts
+                first[curve] = max(first.get(curve, ""), acceptance.began_utc)
     if not first:
         return points
     begins = [first.get(identity_text(curve), "") for curve in texts_of(points.curves)]
@@ -194,7 +194,9 @@ def without_repaired(
     number = {start: session for session, start in enumerate(starts_utc)}
     changed = np.zeros((len(points.curves), points.sessions), dtype=bool)
     for curve, text in enumerate(texts_of(points.curves) if confirmed else ()):
-        sessions = [number[one] for one in confirmed.get(identity_text(text), ()) if one in number]
+        sessions = [
+            number[start] for start in confirmed.get(identity_text(text), ()) if start in number
+        ]
         changed[curve, sessions] = True
     past = changed[:, :-1]
     lasting = np.logical_and.accumulate(past[:, ::-1], axis=1)[:, ::-1]

@@ -128,4 +128,4 @@ def _fields_beside(place: tuple[int | str, ...]) -> list[str]:
         "maintenance": Maintenance,
     }
     fields = (parts[place[0]] if len(place) > 1 else Policy).model_fields
-    return [one.alias or name for name, one in fields.items()]
+    return [field.alias or name for name, field in fields.items()]

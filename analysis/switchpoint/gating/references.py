@@ -74,14 +74,14 @@ def references(
         )
         raise InputError(store.url, next(iter(values.attrs["not_taken"]), empty))
     policy = policy or Policy()
-    found: dict[str, Any] = {}
+    by_test: dict[str, Any] = {}
     left_out: list[str] = [*values.attrs["not_taken"]]
     for _, rows in values.groupby(VALUE_SERIES, dropna=False, sort=True):
         newest = rows.sort_values("time_utc").tail(last)
         [row] = records(newest.tail(1), Value)
         name = _name(row)
         series = zip(VALUE_SERIES, values_of(row, VALUE_SERIES), strict=True)
-        if unknown := [one for one, value in series if not value]:
+        if unknown := [column for column, value in series if not value]:
             left_out.append(
                 f"{name}: ReFrame looks for references by {unknown[0]}, which is not known"
             )
@@ -92,7 +92,7 @@ def references(
         entry = _entry(newest["value"].to_numpy(dtype=float), row, policy)
         test, parameters = _parsed(row["test"])
         index = ["$partition", "$environ", *parameters]
-        of_test = found.setdefault(test, {"$index": index})
+        of_test = by_test.setdefault(test, {"$index": index})
         if of_test["$index"] != index:
             left_out.append(f"{name}: another test of this class has other parameters")
             continue
@@ -100,7 +100,7 @@ def references(
         for key in keys:
             of_test = of_test.setdefault(key, {})
         of_test[str(row["variable"])] = entry
-    return found, left_out
+    return by_test, left_out
 
 
 def _name(row: Value) -> str:
@@ -132,7 +132,7 @@ def _parsed(test: str) -> tuple[str, dict[str, Any]]:
     return test.split(" ")[0].split("@")[0], parameters
 
 
-def as_yaml(found: dict[str, Any]) -> str:
+def as_yaml(by_test: dict[str, Any]) -> str:
     """Return the content of a reference file."""
-    text: str = yaml.safe_dump(found, sort_keys=False, default_flow_style=None)
+    text: str = yaml.safe_dump(by_test, sort_keys=False, default_flow_style=None)
     return text

@@ -76,7 +76,7 @@ def usual_levels(table: pd.DataFrame, session: Mapping[str, int]) -> pd.Series[f
     return usual
 
 
-def values(
+def slower_by_group(
     table: pd.DataFrame,
     usual: pd.Series[float],
     group: Callable[[str], object],
@@ -126,7 +126,9 @@ class Slowdown:
         return self if sign > 0 else Slowdown(-self.effect, -self.high, -self.low)
 
     def __str__(self) -> str:
-        effect, low, high = (math.expm1(one) * 100 for one in (self.effect, self.low, self.high))
+        effect, low, high = (
+            math.expm1(logarithm) * 100 for logarithm in (self.effect, self.low, self.high)
+        )
         return f"{effect:+,.0f} % [{low:,.0f}, {high:,.0f}]"
 
 

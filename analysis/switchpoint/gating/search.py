@@ -11,7 +11,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from itertools import compress
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -118,11 +119,20 @@ class Evidence:
     settled_after: int
 
 
+class _Family(NamedTuple):
+    """The p-values of groups, single parameters, drifts, and of moved switches and single sizes."""
+
+    groups: Floats
+    parameters: Floats
+    drifts: Floats
+    beside: Floats
+
+
 class Search:
     """What no change explains yet, and the groups that may explain it."""
 
     def __init__(self, evidence: Evidence) -> None:
-        self._given = evidence
+        self._evidence = evidence
         self._test, self._parameters = evidence.test, evidence.parameters
         table = evidence.parameters.table
         self._metric, self._curve = table["metric"].to_numpy(), table["curve"].to_numpy()
@@ -135,15 +145,15 @@ class Search:
         self._candidates_left: list[Change] = []
         candidates = self._candidates()
         self._drifts, others = self._drifts_of(candidates)
-        self._drift_p = np.r_[[one.p for one in self._drifts], np.ones(others)]
+        self._drift_p = np.r_[[drift.p for drift in self._drifts], np.ones(others)]
 
     def changes(self) -> list[Change]:
         """Return the changes of groups, those that explain most first, then of single curves."""
-        found: list[Change] = []
-        while len(found) < _MOST_GROUPS and (best := self._best_group()):
+        groups: list[Change] = []
+        while len(groups) < _MOST_GROUPS and (best := self._best_group()):
             self._free[self.rows(best.curves, best.metric)] = False
-            found.append(best)
-        return found + self._singles()
+            groups.append(best)
+        return groups + self._singles()
 
     def drifts(self) -> list[Change]:
         """Return what became worse session by session, which a line explains better than a level.
@@ -151,21 +161,19 @@ class Search:
         The effect is the rise from the first session to the last. Groups come first, the largest
         before the others; each curve is in one of them. They are subtracted.
         """
-        p = self._adjusted()[2]
-        found: list[Change] = []
-        order = sorted(range(len(self._drifts)), key=lambda one: -len(self._drifts[one].curves))
-        for number in order:
-            one = self._drifts[number]
-            matters = p[number] <= self._given.rate and one.low > 0
-            matters &= one.effect >= self._given.least[one.metric]
-            if matters and self._free[one.rows].all():
-                self._free[self.rows(one.curves, one.metric)] = False
-                found.append(one)
-        return found
+        p = self._adjusted().drifts[: len(self._drifts)]
+        sure = [*compress(self._drifts, p <= self._evidence.rate)]
+        changes: list[Change] = []
+        for drift in sorted(sure, key=lambda drift: -len(drift.curves)):
+            matters = drift.low > 0 and drift.effect >= self._evidence.least[drift.metric]
+            if matters and self._free[drift.rows].all():
+                self._free[self.rows(drift.curves, drift.metric)] = False
+                changes.append(drift)
+        return changes
 
     def beside(self) -> npt.NDArray[np.bool_]:
         """Return which of the switches and single sizes count."""
-        return self._adjusted()[3] <= self._given.rate
+        return self._adjusted().beside <= self._evidence.rate
 
     def power(self, sessions: Sequence[int]) -> Iterator[Power]:
         """Yield the smallest changes that are found after so many earlier sessions.
@@ -173,20 +181,20 @@ class Search:
         Of one curve that scatters as half of them do, and of all curves of a placement. They are
         for a change by itself: of several the threshold is lower.
         """
-        tests = len(self._known) + sum(map(len, (self._free, self._drift_p, self._given.beside)))
-        p = self._given.rate / max(tests, 1)
+        tests = len(self._known) + sum(map(len, (self._free, self._drift_p, self._evidence.beside)))
+        p = self._evidence.rate / max(tests, 1)
         for metric in (LATENCY, BANDWIDTH):
             of_metric = (self._metric == metric) & np.isfinite(self._test.effect)
             of_curves = self._test.scatter[of_metric]
             of_groups = [
-                one.scatter
-                for (name, _), one in self._known.items()
-                if name == metric and {*one.shared} == {"placement"}
+                group.scatter
+                for (name, _), group in self._known.items()
+                if name == metric and {*group.shared} == {"placement"}
             ]
             for what, scatters in (("curve", of_curves), ("placement", of_groups)):
                 for number in sessions if len(scatters) else ():
                     least = visible(float(np.median(scatters)), number, p)
-                    least = abs(relative(metric, max(least, self._given.least[metric])))
+                    least = abs(relative(metric, max(least, self._evidence.least[metric])))
                     yield {"metric": metric, "of": what, "sessions": number, "least": least}
 
     def change_of(self, curves: Indices, metric: str) -> Change | None:
@@ -200,34 +208,33 @@ class Search:
         inside[curves] = True
         return np.flatnonzero(self._free & (self._metric == metric) & inside[self._curve])
 
-    def _adjusted(self) -> list[Floats]:
-        """Return the adjusted p of groups, of single parameters, of drifts, and of the others."""
-        family = [
-            np.array([one.p for one in self._candidates()]),
+    def _adjusted(self) -> _Family:
+        """Return the p-values of all tests, adjusted for their number."""
+        family = _Family(
+            np.array([group.p for group in self._candidates()]),
             np.where(self._free, self._test.p, 1.0),
             self._drift_p,
-            self._given.beside,
-        ]
+            self._evidence.beside,
+        )
         adjusted = false_discovery_control(np.concatenate(family))
-        return np.split(adjusted, np.cumsum([len(p) for p in family[:-1]]))
+        return _Family(*np.split(adjusted, np.cumsum([len(p) for p in family[:-1]])))
 
     def _best_group(self) -> Change | None:
         """Return the change of the group that explains most, if it is significant."""
         candidates = self._candidates()
-        adjusted, *_ = self._adjusted()
         price = np.log(max(len(candidates), 1))
         best, most = None, 0.0
-        for one, p in zip(candidates, adjusted, strict=True):
-            if p <= self._given.rate and abs(one.effect) >= self._given.least[one.metric]:
-                gain = self._gain(one) - price
+        for group, p in zip(candidates, self._adjusted().groups, strict=True):
+            if p <= self._evidence.rate and abs(group.effect) >= self._evidence.least[group.metric]:
+                gain = self._gain(group) - price
                 if gain > most:
-                    best, most = one, gain
+                    best, most = group, gain
         return best
 
     def _gain(self, change: Change) -> float:
         """Return how much likelier it is that all of a group changed than that none did."""
         effects, error = self._test.effect[change.rows], self._test.error[change.rows]
-        large = _LARGE * self._given.least[change.metric]
+        large = _LARGE * self._evidence.least[change.metric]
         effect = np.clip(change.effect, -large, large)
         effects = np.clip(effects, -large, large)
         ratio = (effects**2 - (effects - effect) ** 2) / (2 * error**2)
@@ -249,7 +256,7 @@ class Search:
     def _candidates_of_the_rest(self) -> list[Change]:
         wanted: dict[tuple[str, bytes], tuple[Indices, Mapping[str, str]]] = {}
         for metric, scopes in self._scopes.items():
-            for group in self._given.groups:
+            for group in self._evidence.groups:
                 rows = self.rows(group.curves, metric)
                 for scope in scopes:
                     some = rows[scope[rows]]
@@ -259,11 +266,8 @@ class Search:
         for metric in self._scopes:
             new = [key for key in wanted if key not in self._known and key[0] == metric]
             if new:
-                chosen = [wanted[key] for key in new]
-                together = self._together(
-                    metric, [one[0] for one in chosen], [one[1] for one in chosen]
-                )
-                self._known |= zip(new, together, strict=True)
+                members, shared = zip(*(wanted[key] for key in new), strict=True)
+                self._known |= zip(new, self._together(metric, members, shared), strict=True)
         return [self._known[key] for key in wanted]
 
     def _scopes_of(self, metric: str) -> Iterator[npt.NDArray[np.bool_]]:
@@ -277,25 +281,25 @@ class Search:
         )
         others = np.unique(np.c_[first, last][of_metric & ~self._main], axis=0).tolist()
 
-        def belongs(known: list[list[int]], one: list[int]) -> bool:
-            return bool(within_an_octave(np.array(one), np.array(known[0])).all())
+        def belongs(scope: list[list[int]], sizes: list[int]) -> bool:
+            return bool(within_an_octave(np.array(sizes), np.array(scope[0])).all())
 
-        for sizes in first_fit(others, belongs):
-            each = [(first == one) & (last == two) for one, two in sizes]
+        for scope in first_fit(others, belongs):
+            each = [(first == smallest) & (last == largest) for smallest, largest in scope]
             yield of_metric & ~self._main & np.logical_or.reduce(each)
 
     def _singles(self) -> list[Change]:
         """Return the changes of single curves."""
-        _, adjusted, *_ = self._adjusted()
-        least = np.array([self._given.least[metric] for metric in self._metric])
-        sure = self._free & (adjusted <= self._given.rate)
+        least = np.array([self._evidence.least[metric] for metric in self._metric])
+        sure = self._free & (self._adjusted().parameters <= self._evidence.rate)
         sure &= np.abs(np.nan_to_num(self._test.effect)) >= least
         pairs = dict.fromkeys(zip(self._metric[sure], self._curve[sure], strict=True))
-        found = []
-        for metric, curve in pairs:
-            rows = sure & (self._metric == metric) & (self._curve == curve)
-            found.append(self._single(metric, np.flatnonzero(rows)))
-        return found
+        return [
+            self._single(
+                metric, np.flatnonzero(sure & (self._metric == metric) & (self._curve == curve))
+            )
+            for metric, curve in pairs
+        ]
 
     def _single(self, metric: str, rows: Indices) -> Change:
         """Return the change of one curve, by its most significant parameter."""
@@ -317,39 +321,41 @@ class Search:
         Return also how many did not: they are tests too.
         """
         rows = np.flatnonzero(self._free & self._main & np.isin(self._metric, [LATENCY, BANDWIDTH]))
-        groups = [one for one in candidates if one.metric in (LATENCY, BANDWIDTH)]
+        groups = [group for group in candidates if group.metric in (LATENCY, BANDWIDTH)]
         if not len(rows):
             return [], 0
-        group = _correlation_groups([one.shared for one in groups])
-        group = np.r_[group, group.max(initial=-1) + 1 + self._given.variance_group[rows]]
+        similar = _similar([group.shared for group in groups])
+        similar = np.r_[similar, similar.max(initial=-1) + 1 + self._evidence.variance_group[rows]]
         alone = self._parameters.per_session[rows] - self._test.centre[rows, None]
-        series = np.concatenate([*(one.series[None] for one in groups), alone])
-        found = []
-        for number, drift in drifts(series, group, self._given.rate).items():
+        series = np.concatenate([*(group.series[None] for group in groups), alone])
+        rising = []
+        for number, drift in drifts(series, similar, self._evidence.rate).items():
             if number < len(groups):
-                one = groups[number]
+                change = groups[number]
             else:
                 row = rows[[number - len(groups)]]
-                one = self._single(str(self._metric[row[0]]), row)
-            found.append(replace(one, effect=drift.rise, low=drift.low, high=drift.high, p=drift.p))
-        return found, len(series) - len(found)
+                change = self._single(str(self._metric[row[0]]), row)
+            rising.append(
+                replace(change, effect=drift.rise, low=drift.low, high=drift.high, p=drift.p)
+            )
+        return rising, len(series) - len(rising)
 
     def _together(
         self, metric: str, rows: Sequence[Indices], shared: Sequence[Mapping[str, str]]
     ) -> list[Change]:
         """Compare groups of parameters, each as one, with their baseline.
 
-        Groups that share values of the same factors are alike.
+        Groups that share values of the same factors are similar, so that a few sessions tell how
+        much they scatter.
         """
         series = np.stack([self._mean(some) for some in rows])
         # The sessions of a group are compared with each other, so what its curves have in common
         # from session to session is part of its scatter.
         usual = np.array([_TOGETHER * np.median(self._test.scatter[some]) for some in rows])
-        normal = normal_sessions(series, self._given.settled_after)
+        normal = normal_sessions(series, self._evidence.settled_after)
         launches = LaunchesBySession.single(series)
         launches = replace(launches, each=np.stack([self._mean_launches(some) for some in rows]))
-        alone = np.arange(len(series))
-        test = compare(Series(launches, normal, alone, _correlation_groups(shared)), usual)
+        test = compare(Series(launches, normal, _similar(shared)), usual)
         low, high = test.interval()
         return [
             Change(
@@ -384,7 +390,7 @@ class Search:
             return np.asarray((np.where(there, off, 0.0) * weight).sum(axis=0) / weight.sum(axis=0))
 
 
-def _correlation_groups(shared: Sequence[Mapping[str, str]]) -> Indices:
-    """Number groups by the factors whose values they share."""
+def _similar(shared: Sequence[Mapping[str, str]]) -> Indices:
+    """Number groups by the factors whose values they share: such groups are similar."""
     kinds: dict[frozenset[str], int] = {}
-    return np.array([kinds.setdefault(frozenset(one), len(kinds)) for one in shared], dtype=int)
+    return np.array([kinds.setdefault(frozenset(some), len(kinds)) for some in shared], dtype=int)

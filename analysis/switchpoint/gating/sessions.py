@@ -321,8 +321,8 @@ def _checks(runs: pd.DataFrame) -> frozenset[str]:
 
 def _check(labels: object) -> str | None:
     """Return the check that a run with these labels is of."""
-    found = json.loads(labels).get("check") if isinstance(labels, str) else None
-    return None if found is None else str(found)
+    check = json.loads(labels).get("check") if isinstance(labels, str) else None
+    return None if check is None else str(check)
 
 
 def _judged(
@@ -340,7 +340,7 @@ def usual(
     sessions: Iterable[str], starts: pd.Series[str], maintenance: Sequence[Maintenance]
 ) -> list[str]:
     """Return the sessions outside of maintenance, oldest first."""
-    usual = [one for one in sessions if maintenance_at(str(starts[one]), maintenance) is None]
+    usual = [name for name in sessions if maintenance_at(str(starts[name]), maintenance) is None]
     return sorted(usual, key=lambda name: str(starts[name]))
 
 

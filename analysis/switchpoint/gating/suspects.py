@@ -15,7 +15,7 @@ from switchpoint.gating.accepted import identity_text
 from switchpoint.gating.baseline import DISTURBED, USUAL_SCATTER
 from switchpoint.gating.kinds import CHANGES, SUSPECTED, GateFinding
 from switchpoint.gating.points import POINT_COLUMNS
-from switchpoint.gating.relative_times import Job, job_of, levels, usual_levels, values
+from switchpoint.gating.relative_times import Job, job_of, levels, slower_by_group, usual_levels
 from switchpoint.gating.sessions import Sessions
 from switchpoint.gating.switches import BESIDE
 from switchpoint.gating.trials import Trial, trial_of
@@ -67,7 +67,8 @@ class Suspect:
     usual : Series
         The usual level of each job, mode and size, see `usual_levels`.
     sessions : array of float
-        How slow each session before was, see `values`; of few sessions, how slow each launch was.
+        How slow each session before was, see `slower_by_group`; of few sessions, how slow each
+        launch was.
     current : float
         How slow the current session was.
     settings : list of Setting
@@ -77,7 +78,7 @@ class Suspect:
     lock_before : str
         The Spack lock of the sessions before, if the current session has another; otherwise empty.
     moved : tuple of int or None
-        The sizes across which a switch moved, see `values`.
+        The sizes across which a switch moved, see `slower_by_group`.
     jobs : list of Suspect
         The same of each of its jobs alone, if there are several.
     where : str
@@ -115,8 +116,8 @@ def suspects_of(findings: pd.DataFrame, store: Store, sessions: Sessions) -> lis
         & (findings["state"] == SUSPECTED)
         & findings["kind"].isin(CHANGES)
     ]
-    found = (_suspect(row, store, sessions) for row in records(rows, GateFinding))
-    return [suspect for suspect in found if suspect is not None]
+    suspects = (_suspect(row, store, sessions) for row in records(rows, GateFinding))
+    return [suspect for suspect in suspects if suspect is not None]
 
 
 def _suspect(finding: GateFinding, store: Store, sessions: Sessions) -> Suspect | None:
@@ -129,17 +130,17 @@ def _suspect(finding: GateFinding, store: Store, sessions: Sessions) -> Suspect 
     points = _points(store, sessions, chosen, finding["metric"])
     sound = sessions.sound(map(identity_text, curves))
     before = _sessions_before(sessions, sound, finding["since_utc"])
-    found = _suspect_of(finding, sizes, store, sessions, before, chosen, points)
-    if found is None or len(chosen) == 1:
-        return found
+    suspect = _suspect_of(finding, sizes, store, sessions, before, chosen, points)
+    if suspect is None or len(chosen) == 1:
+        return suspect
     alone = (
         _suspect_of(
             finding, sizes, store, sessions, before, {job: modes}, points[points["job"] == job]
         )
         for job, modes in chosen.items()
     )
-    jobs = [replace(one, where=_words_of(one.trials[0])) for one in alone if one is not None]
-    return replace(found, jobs=jobs)
+    jobs = [replace(job, where=_words_of(job.trials[0])) for job in alone if job is not None]
+    return replace(suspect, jobs=jobs)
 
 
 def _words_of(trial: Trial) -> str:
@@ -162,7 +163,7 @@ def _suspect_of(
     table = whole[whole["size_bytes"].isin(judged)]
     session_of = dict(zip(sessions.runs["run_id"], sessions.runs["session_number"], strict=True))
     usual = usual_levels(table[table["run_id"].map(session_of).isin(before)], session_of)
-    by_session = values(table, usual, session_of.get, moved)
+    by_session = slower_by_group(table, usual, session_of.get, moved)
     current = by_session.get(sessions.current)
     if current is None or not current:
         return None
@@ -173,7 +174,7 @@ def _suspect_of(
     past = _undisturbed(by_session[by_session.index.isin(before)])
     if len(past) < _FEW_SESSIONS:
         rounds = _rounds(table[table["run_id"].map(session_of).isin(past.index)], session_of)
-        past = values(table, usual, rounds.get, moved)
+        past = slower_by_group(table, usual, rounds.get, moved)
     runs_before = table.loc[table["run_id"].map(session_of).isin(before[-2:]), "run_id"].unique()
     then = recorded(store, runs_before)
     changed = changed_settings([*then.headers.values()], [*now.headers.values()])
@@ -184,8 +185,8 @@ def _suspect_of(
         usual,
         np.asarray(past, dtype=np.float64),
         float(current),
-        [one for one in changed if _may_be_taken_back(one)][:_MOST_SETTINGS],
-        [one for one in changed if not _may_be_taken_back(one)],
+        [setting for setting in changed if _may_be_taken_back(setting)][:_MOST_SETTINGS],
+        [setting for setting in changed if not _may_be_taken_back(setting)],
         "" if then.locks & now.locks or not trials[0].lock else then.lock,
         moved,
     )
@@ -298,7 +299,7 @@ def _worst(
     moved: tuple[int, int] | None,
 ) -> str:
     """Return the run in which the change is largest: others may have run on other nodes."""
-    of_runs = values(table, usual, lambda run: run if run in headers else None, moved)
+    of_runs = slower_by_group(table, usual, lambda run: run if run in headers else None, moved)
     change = of_runs * np.sign(current)
     return str(change.idxmax()) if len(change) else [*headers][-1]
 
@@ -332,14 +333,14 @@ class Recorded:
 
 def recorded(store: Store, run_ids: Iterable[str]) -> Recorded:
     """Return what is known of the runs with these IDs."""
-    found = Recorded()
+    known = Recorded()
     for run_id in run_ids:
         for run in records(store.facts(run_id=str(run_id)), Run):
             if isinstance(run["header"], str):
-                found.headers[str(run_id)] = json.loads(run["header"])
+                known.headers[str(run_id)] = json.loads(run["header"])
             if isinstance(run["lock"], str) and (lock := unpack(run["lock"])) is not None:
-                found.locks.add(lock)
-    return found
+                known.locks.add(lock)
+    return known
 
 
 @dataclass(frozen=True)
@@ -405,9 +406,11 @@ def _changed(
     before: Sequence[Mapping[str, Any]], current: Sequence[Mapping[str, Any]]
 ) -> Iterator[tuple[str, tuple[str | None, str | None]]]:
     """Yield name and both values of each entry that is constant on either side and differs."""
-    names = dict.fromkeys(name for one in [*before, *current] for name in one)
+    names = dict.fromkeys(name for variables in [*before, *current] for name in variables)
     for name in filter(_VARIABLE.fullmatch, names):
-        old, new = ({_text(one.get(name)) for one in side} for side in (before, current))
+        old, new = (
+            {_text(variables.get(name)) for variables in side} for side in (before, current)
+        )
         if len(old) == len(new) == 1 and old != new:
             yield name, (old.pop(), new.pop())
 

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from switchpoint.gating.baseline import SHOWS, Series, compare
+from switchpoint.gating.baseline import Series, compare
 from switchpoint.gating.by_session import by_session, launches_by_session
 from switchpoint.gating.parameters import ratios
 from switchpoint.gating.points import Points
@@ -25,9 +25,6 @@ from switchpoint.tables.sweeps import Floats, Indices
 
 #: Smaller jumps are not followed, as a logarithm of time.
 _SMALLEST_JUMP = 0.05
-
-#: The sizes of a segment whose line may be far off at others.
-_FEW_SIZES = 2
 
 #: How many sizes beside them, on either side, are compared with them.
 BESIDE = 2
@@ -51,10 +48,8 @@ class MovedSwitch:
     Attributes
     ----------
     curve : int
-    last_before, first_after : int
-        The sizes beside its place in the baseline, in bytes.
-    new_last_before, new_first_after : int
-        The sizes beside its place in the current session.
+    first_after, new_first_after : int
+        The first size after its place in the baseline and in the current session, in bytes.
     effect, low, high : float
         How much slower the sizes in between are, as a logarithm, with its 95 % interval.
     p : float
@@ -64,9 +59,7 @@ class MovedSwitch:
     """
 
     curve: int
-    last_before: int
     first_after: int
-    new_last_before: int
     new_first_after: int
     effect: float
     low: float
@@ -109,28 +102,28 @@ def moved_switches(points: Points, shapes: Shapes) -> list[MovedSwitch]:
         return []
     rows = [curve.contrast(curve.ratio, move) for curve, move, _ in moves]
     launches = launches_by_session(
-        np.repeat(np.arange(len(moves)), [len(one) for one in rows]),
+        np.repeat(np.arange(len(moves)), [len(row) for row in rows]),
         np.concatenate([curve.session for curve, *_ in moves]),
         np.concatenate(rows),
         (len(moves), points.sessions),
     )
     normal = np.ones(launches.per_session.shape, dtype=bool)
-    variance_group = np.zeros(len(moves), dtype=np.intp)
-    test = compare(Series(launches, normal, variance_group), _USUAL_SCATTER)
+    similar = np.zeros(len(moves), dtype=np.intp)
+    test = compare(Series(launches, normal, similar), _USUAL_SCATTER)
     p = np.minimum(test.p * [number for *_, number in moves], 1.0)
     low, high = test.interval()
-    found: list[MovedSwitch] = []
+    switches: list[MovedSwitch] = []
     for number in np.argsort(p, kind="stable"):
         curve, move, _ = moves[number]
         few = points.sessions - 1 < ENOUGH_SESSIONS and len(move.places) < 2
-        taken = [one.places for one in found if one.curve == curve.curve]
+        taken = [switch.places for switch in switches if switch.curve == curve.curve]
         places = curve.first + move.places
-        if p[number] > _LEFT_OUT or few or any(np.isin(places, one).any() for one in taken):
+        if p[number] > _LEFT_OUT or few or any(np.isin(places, some).any() for some in taken):
             continue
         effect = float(np.nanmedian(curve.level[move.places]))
         half = float(high[number] - low[number]) / 2
-        found.append(curve.described(move, effect, half, float(p[number])))
-    return found
+        switches.append(curve.described(move, effect, half, float(p[number])))
+    return switches
 
 
 @dataclass(frozen=True)
@@ -182,7 +175,7 @@ class _Curve:
         """Yield for each switch the move that explains most, and from how many it was chosen."""
         for start in np.flatnonzero(np.diff(self.segment)) + 1:
             moves = [*self._moves_of(int(start))]
-            gains = [self._gain(one) for one in moves]
+            gains = [self._gain(move) for move in moves]
             if max(gains, default=0.0) > 0:
                 yield moves[int(np.argmax(gains))], len(moves)
 
@@ -215,11 +208,8 @@ class _Curve:
         jump = float(self.contrast(self.level[None], move)[0])
         if not abs(jump) > _SMALLEST_JUMP:
             return 0.0
-        low, high = self._jumps(move)
         way = 1.0 if jump > 0 else -1.0
-        low, high = sorted((way * low, way * high))
-        # An extrapolated line is not exact.
-        if not max(low, 0.0) * SHOWS <= way * float(np.mean(inside[known])) <= high / SHOWS:
+        if not any(0 < way * predicted < np.inf for predicted in self._jumps(move)):
             return 0.0
         moved = way * (inside[known] - np.median(inside[known]) + jump) >= abs(jump) / 2
         moved &= way * inside[known] >= abs(jump) / 2
@@ -254,43 +244,33 @@ class _Curve:
         least = np.take_along_axis(rest, nearest[None], axis=0)[0]
         return np.asarray(np.where(np.sign(least) == np.sign(inside), least, 0.0 * inside))
 
-    def _jumps(self, move: _Move) -> tuple[float, float]:
-        """Return the least and the largest jump that the line of the other side predicts.
+    def _jumps(self, move: _Move) -> Iterator[float]:
+        """Yield how much slower the line of the other side says that the sizes in between become.
 
-        Lines have a latency and a time per byte of at least 0. Of a segment of few sizes nothing
-        more is known: its time at another size is between the same and one in proportion. A link
-        that limits the larger sizes hides what the others cost beyond a switch: then those in
-        between take the time of the largest of them.
+        An extrapolated line is not exact, so only its direction counts. A link that limits the
+        larger sizes hides what the others cost beyond a switch: then those in between take the time
+        of the largest of them.
         """
         down = move.places[-1] < move.start
         segment = self.segment[move.start if down else move.start - 1]
         places = move.places
         size = self.shapes.size[self.first + places].astype(float)
         baseline = self.shapes.log_time[self.first + places]
-        first, end = np.searchsorted(self.shapes.segment, [segment, segment + 1])
-        with np.errstate(divide="ignore", invalid="ignore"):
-            jumps = [np.log(self.shapes.lines(segment, size)) - baseline]
-            if end - first <= _FEW_SIZES:
-                nearest = self.shapes.size[first if down else end - 1]
-                same = np.log(self.shapes.lines(segment, nearest)) - baseline
-                jumps += [same, same + np.log(size / nearest)]
+        with np.errstate(divide="ignore"):  # a line may start at 0
+            yield float(np.mean(np.log(self.shapes.lines(segment, size)) - baseline))
         inside = self.segment[places[0] - 1] == self.segment[places[0]]
         if down and inside:  # if all of a segment changed, its latency did
             before = self.shapes.log_time[self.first : self.last] + self.level
             beside = before[move.start - 1 : move.start + 1]
             if np.isfinite(beside).any():
-                jumps.append(np.fmin.reduce(beside) - baseline)
-        means = [float(np.mean(one)) for one in jumps if np.isfinite(one).all()]
-        return (min(means), max(means)) if means else (0.0, 0.0)
+                yield float(np.mean(np.fmin.reduce(beside) - baseline))
 
     def described(self, move: _Move, effect: float, half: float, p: float) -> MovedSwitch:
         """Return a move as people read it."""
         size = self.shapes.size[self.first : self.last].tolist()
         return MovedSwitch(
             self.curve,
-            size[move.start - 1],
             size[move.start],
-            size[move.new - 1],
             size[move.new],
             effect,
             effect - half,

@@ -107,14 +107,14 @@ def calendar(
             f"the newest runs, of the session {sessions.session}, are older than the newest single"
             f" values: only these are judged; judge the runs with --session {sessions.session}"
         )
-        found = _without_runs(store, values, None, history, maintenance)
-        more = [warning, *found.sessions.warnings]
+        chosen = _without_runs(store, values, None, history, maintenance)
+        more = [warning, *chosen.sessions.warnings]
     else:
-        found = _with_runs(sessions, values, history, maintenance)
+        chosen = _with_runs(sessions, values, history, maintenance)
         _, names, starts = own_sessions(values[ahead])
         more = of_the_future(pd.Series(starts, names, dtype="str"))
-    warned = replace(found.sessions, warnings=[*sessions.warnings, *alone, *more])
-    return replace(found, sessions=warned)
+    warned = replace(chosen.sessions, warnings=[*sessions.warnings, *alone, *more])
+    return replace(chosen, sessions=warned)
 
 
 def site_of(store: Store, session: str | None) -> str | None:
@@ -152,9 +152,9 @@ def _sessions_of_runs(
 def _not_judged(sites: Iterable[str]) -> list[str]:
     """Name the sites whose values are left out, one sentence each."""
     return [
-        f"the single values of the site '{one}' are not judged with those of other sites; judge"
-        f" them with --site {one}"
-        for one in sorted(sites)
+        f"the single values of the site '{site}' are not judged with those of other sites; judge"
+        f" them with --site {site}"
+        for site in sorted(sites)
     ]
 
 
@@ -167,8 +167,8 @@ def _by_site(values: pd.DataFrame) -> dict[str, pd.DataFrame]:
     """Return the values of each site, with those that have none."""
     whose = values["site"]
     sites = sorted(map(str, whose.dropna().unique()))
-    found = {site: values[whose.isna() | (whose == site)] for site in sites}
-    return found or {"": values}
+    by_site = {site: values[whose.isna() | (whose == site)] for site in sites}
+    return by_site or {"": values}
 
 
 def _site_to_judge(store: Store, values: pd.DataFrame, session: str | None) -> str:
@@ -180,7 +180,7 @@ def _site_to_judge(store: Store, values: pd.DataFrame, session: str | None) -> s
     names = {site: own_sessions(of_site)[1] for site, of_site in _by_site(values).items()}
     named = [site for site, of_site in names.items() if session in of_site]
     if not named:
-        raise no_session(store, session, sorted({one for some in names.values() for one in some}))
+        raise no_session(store, session, sorted({name for some in names.values() for name in some}))
     if len(named) > 1:
         problem = f"the sites {', '.join(named)} have a session '{session}'; name one with --site"
         raise InputError("--session", problem)
@@ -209,8 +209,8 @@ def _without_runs(
     later = pd.Series(starts[last + 1 :], names[last + 1 :], dtype="str")
     sessions = Sessions(
         pd.DataFrame(columns=["run_id", "session_number", "session", "complete"]),
-        [names[one] for one in chosen],
-        [starts[one] for one in chosen],
+        [names[number] for number in chosen],
+        [starts[number] for number in chosen],
         [],
         [*others, *of_the_future(later[later > now])],
         until_utc=next(iter(later[later <= now]), None),
@@ -239,7 +239,7 @@ def _with_runs(
     order = np.argsort(np.append(first, hours[apart[begins]]), kind="stable")
     number = np.argsort(order) - max(len(order) - 1 - history, 0)
     texts = [*sessions.starts_utc, *texts_of_times(values, apart[begins])]
-    starts = [texts[one] for one in order][-1 - history :]
+    starts = [texts[place] for place in order][-1 - history :]
     session_number = np.append(number, -1)[session_number]
     return Calendar(sessions, _numbered(values, session_number, starts, maintenance), starts)
 
@@ -254,8 +254,8 @@ def _numbered(
     values, session_number = values[session_number >= 0], session_number[session_number >= 0]
     days, which = days_of(hours_of(values))
     excused = ~_usual(days, maintenance)[which] & _usual(starts_utc, maintenance)[session_number]
-    found = values.assign(session_number=session_number, excused=excused)
-    return found.drop(columns="time").reset_index(drop=True)
+    numbered = values.assign(session_number=session_number, excused=excused)
+    return numbered.drop(columns="time").reset_index(drop=True)
 
 
 def _sessions(sessions: Sessions, values: pd.DataFrame) -> tuple[Floats, Floats, Indices]:
@@ -279,7 +279,9 @@ def _sessions(sessions: Sessions, values: pd.DataFrame) -> tuple[Floats, Floats,
 
 def _ends(newest: list[str]) -> Floats:
     """Return when sessions ended, in hours, from the newest start of the runs of each."""
-    of_a_day = np.array([len(one) == len("2026-11-20") for one in newest])  # any time of that day
+    of_a_day = np.array(
+        [len(start) == len("2026-11-20") for start in newest]
+    )  # any time of that day
     return in_hours(newest) + LONGEST_H * of_a_day
 
 
@@ -306,8 +308,8 @@ def _nearest(hours: Floats, first: Floats, last: Floats) -> Indices:
 def dated(single: pd.DataFrame) -> pd.DataFrame:
     """Return the values with a time, in its order, with the column `time`."""
     times = _parsed(single["time_utc"])
-    found = single.assign(time=times)[times.notna()]
-    return found.sort_values("time", kind="stable", ignore_index=True)
+    known = single.assign(time=times)[times.notna()]
+    return known.sort_values("time", kind="stable", ignore_index=True)
 
 
 def hours_of(values: pd.DataFrame) -> Floats:

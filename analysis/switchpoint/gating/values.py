@@ -33,7 +33,7 @@ def drafts(
     values: pd.DataFrame,
     starts_utc: list[str],
     policy: Policy,
-    acceptances: Iterable[Acceptance] = (),
+    acceptances: Iterable[Acceptance],
 ) -> Iterator[Draft]:
     """Compare the current session's values with those of baseline sessions.
 
@@ -65,8 +65,8 @@ def drafts(
     there = np.where(excused, session == sessions - 1, usable | usual)  # excused is not missing
     missing = missing_values(series[there], session[there], sessions)
     not_positive = np.isin(missing, series[session == sessions - 1])
-    yield from _missing([rows[one] for one in missing[~not_positive]], "")
-    yield from _missing([rows[one] for one in missing[not_positive]], ": {} 0 or less")
+    yield from _missing([rows[number] for number in missing[~not_positive]], "")
+    yield from _missing([rows[number] for number in missing[not_positive]], ": {} 0 or less")
     logs = np.log(values["value"].to_numpy(dtype=float), where=usable, out=np.zeros(len(values)))
     shape = (len(rows), sessions)
     per_session = by_session(series[usable], session[usable], logs[usable], shape)
@@ -85,11 +85,13 @@ def _compared(
     least = math.log1p(policy.minimum_effect.value)
     ways = np.array([-1.0 if direction(row, policy) == "higher" else 1.0 for row in rows])
     drifting = drifts(ways[:, None] * per_session, of_test, policy.false_discovery_rate)
-    p = np.r_[test.p, [drifting[one].p if one in drifting else 1.0 for one in range(len(rows))]]
+    p = np.r_[
+        test.p, [drifting[number].p if number in drifting else 1.0 for number in range(len(rows))]
+    ]
     sure = false_discovery_control(p) <= policy.false_discovery_rate
     changed = sure[: len(rows)] & (np.abs(np.nan_to_num(test.effect)) >= least)
-    for one in np.flatnonzero(changed):
-        yield _changed(rows[one], per_session[one], test, int(one), starts_utc, policy)
+    for number in np.flatnonzero(changed).tolist():
+        yield _changed(rows[number], per_session[number], test, number, starts_utc, policy)
     for number, drift in drifting.items():
         sure_drift = sure[len(rows) + number] and not changed[number] and drift.low > 0
         if sure_drift and drift.rise >= least and direction(rows[number], policy):
@@ -130,15 +132,15 @@ def _drifted(row: Value, change: tuple[float, float, float], sessions: int) -> D
 def _accepted(rows: list[Value], acceptances: Iterable[Acceptance], current_utc: str) -> list[str]:
     """Return when the accepted change of each series began; empty without one."""
     begins = {
-        one.finding_id: one.began_utc
-        for one in reversed([*acceptances])  # of several, the newest counts
-        if one.is_new_normal and one.session_utc < current_utc
+        acceptance.finding_id: acceptance.began_utc
+        for acceptance in reversed([*acceptances])  # of several, the newest counts
+        if acceptance.is_new_normal and acceptance.session_utc < current_utc
     }
 
     def began(row: Value) -> str:
         possible = (_draft(kind, "", row) for kind in ("regression", "improvement", "slow_drift"))
-        ids = (finding_id(one.kind, one.metric, one.key, one.shared) for one in possible)
-        return max(begins.get(one, "") for one in ids)
+        ids = (finding_id(draft.kind, draft.metric, draft.key, draft.shared) for draft in possible)
+        return max(begins.get(known, "") for known in ids)
 
     return [began(row) for row in rows] if begins else [""] * len(rows)
 

@@ -126,7 +126,7 @@ def command(
     """Compare a session with those before it. Exit with 1 if something is worse or missing."""
     from switchpoint.cli.confirming import measured_again, seconds_of
     from switchpoint.gating.gate import gate
-    from switchpoint.gating.kept import kept
+    from switchpoint.gating.kept import keep_verdict
     from switchpoint.gating.policy import Policy, load_policy
     from switchpoint.gating.presence import failures_of_report
     from switchpoint.reporting.json import verdict_as_json
@@ -154,7 +154,7 @@ def command(
         with _noted(problems, "the suspected changes were not measured again: "):
             verdict = measured_again(verdict, results, settings, budget_s, site)
     with _noted(problems, "the findings were not kept: "):
-        kept(results, verdict)
+        keep_verdict(results, verdict)
     _write(verdict, problems, junit=junit, gitlab=gitlab, markdown=markdown, github=github)
     return Result(
         lambda: _print(verdict, github=github, power=power),
