@@ -145,9 +145,11 @@ struct kernel {
     const char *name;
     const char *summary; /* one line */
     int ranks_min;
-    int ranks_max;     /* 0: no bound */
-    bool ranks_even;   /* the number of ranks must be even */
-    const char *sizes; /* default of --sizes; NULL: the engine's default */
+    int ranks_max;                              /* 0: no bound */
+    bool ranks_even;                            /* the number of ranks must be even */
+    const char *sizes;                          /* default of --sizes; NULL: the engine's default */
+    int64_t (*size_unit)(const void *settings); /* bytes to whose multiples the sizes between the
+                                                   ends of a range are rounded; NULL: 1 */
     enum timing timing;
     const struct pattern *pattern; /* what a size is the size of; NULL: PATTERN_MESSAGE */
     const struct mode *modes;      /* ends with an entry without a name */

@@ -92,6 +92,8 @@ static const struct options DEFAULTS = {
 
 static bool parse_words(int count, const char *const *words, const struct kernel *kernel,
                         struct options *options, struct refusal *refusal);
+static bool parse_sizes(const struct kernel *kernel, const char *specification,
+                        struct options *options, struct refusal *refusal);
 static bool suits_timing(const struct kernel *kernel, struct options *options,
                          struct refusal *refusal);
 static bool suits_interval(const struct options *options, struct refusal *refusal);
@@ -120,7 +122,9 @@ bool options_parse(int argc, char **argv, const struct kernel *kernel, struct op
     if (!parse_words(argc - 1, (const char *const *)argv + 1, kernel, options, refusal)) {
         return false;
     }
-    return suits_timing(kernel, options, refusal) && suits_interval(options, refusal);
+    /* Once more: an option that chooses the unit may have come after the sizes. */
+    return parse_sizes(kernel, options->sizes_as_written, options, refusal) &&
+           suits_timing(kernel, options, refusal) && suits_interval(options, refusal);
 }
 
 static bool suits_timing(const struct kernel *kernel, struct options *options,
@@ -211,11 +215,20 @@ const char *sizes_default(const struct kernel *kernel)
     return kernel->sizes != NULL ? kernel->sizes : "1:4M/3";
 }
 
+static bool parse_sizes(const struct kernel *kernel, const char *specification,
+                        struct options *options, struct refusal *refusal)
+{
+    const int64_t unit = kernel->size_unit != NULL ? kernel->size_unit(kernel->settings) : 1;
+    free(options->sizes.bytes);
+    options->sizes_as_written = specification;
+    return sizes_parse(specification, unit, &options->sizes, refusal);
+}
+
 void options_defaults(const struct kernel *kernel, struct options *options)
 {
     *options = DEFAULTS;
     struct refusal refusal = {""};
-    sizes_parse(sizes_default(kernel), &options->sizes, &refusal);
+    parse_sizes(kernel, sizes_default(kernel), options, &refusal);
     for (const struct mode *mode = kernel->modes; mode->name != NULL; mode++) {
         if (!mode->replacement) {
             add_mode(options, mode);
@@ -311,8 +324,7 @@ static bool parse_value(const char *name, const char *value, const struct kernel
         return parse_modes(value, kernel, options, refusal);
     }
     if (strcmp(name, "--sizes") == 0) {
-        free(options->sizes.bytes);
-        return sizes_parse(value, &options->sizes, refusal);
+        return parse_sizes(kernel, value, options, refusal);
     }
     if (strcmp(name, SEED_OPTION.name) == 0) {
         return parse_number(&SEED_OPTION, value, &options->seed, refusal);

@@ -30,6 +30,7 @@ struct options {
     const struct mode **modes; /* in the order asked for, each once */
     size_t mode_count;
     struct sizes sizes;
+    const char *sizes_as_written;
     long passes;
     long samples; /* timed blocks per point and pass */
     long block_time_us;

@@ -29,11 +29,12 @@ static bool parse_item(const char *item, struct range *range, struct refusal *re
 static bool parse_spacing(const char *item, const char **rest, struct range *range,
                           struct refusal *refusal);
 static bool parse_size(const char **text, int64_t *bytes);
-static bool append_range(struct sizes *sizes, const struct range *range);
+static bool append_range(struct sizes *sizes, const struct range *range, int64_t unit);
 static bool append(struct sizes *sizes, int64_t size);
 static void sort_unique(struct sizes *sizes);
 
-bool sizes_parse(const char *specification, struct sizes *sizes, struct refusal *refusal)
+bool sizes_parse(const char *specification, int64_t unit, struct sizes *sizes,
+                 struct refusal *refusal)
 {
     *sizes = (struct sizes){NULL, 0};
     const char *item = specification;
@@ -44,7 +45,7 @@ bool sizes_parse(const char *specification, struct sizes *sizes, struct refusal 
         struct range range;
         const bool understood =
             parse_item(copy, &range, refusal) &&
-            (append_range(sizes, &range) ||
+            (append_range(sizes, &range, unit) ||
              refuse(refusal, "--sizes: '%s' makes more than %d sizes; use larger steps", copy,
                     COUNT_MAX));
         free(copy);
@@ -119,7 +120,7 @@ static bool parse_spacing(const char *item, const char **rest, struct range *ran
 }
 
 /* False when there would be too many sizes. */
-static bool append_range(struct sizes *sizes, const struct range *range)
+static bool append_range(struct sizes *sizes, const struct range *range, int64_t unit)
 {
     if (range->first == range->last) {
         return append(sizes, range->first);
@@ -129,9 +130,9 @@ static bool append_range(struct sizes *sizes, const struct range *range)
         if (!append(sizes, bytes)) {
             return false;
         }
-        bytes = range->step > 0
-                    ? range->first + k * range->step
-                    : llround((double)range->first * exp2((double)k / (double)range->per_octave));
+        const double exact = (double)range->first * exp2((double)k / (double)range->per_octave);
+        bytes =
+            range->step > 0 ? range->first + k * range->step : llround(exact / (double)unit) * unit;
     }
     return true;
 }

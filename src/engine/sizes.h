@@ -17,10 +17,11 @@ struct sizes {
 /* Reads a comma-separated list of
  *   N        one size
  *   A:B      A, 2A, 4A, ... up to B
- *   A:B/n    n sizes per octave from A to B, rounded
+ *   A:B/n    n sizes per octave from A to B, rounded to multiples of the unit
  *   A:B:+S   A, A+S, A+2S, ... up to B
  * with suffixes K, M, G for 1024, 1024^2, 1024^3. Refuses a list that is malformed or empty, and
  * sizes of more than 1024 G. */
-bool sizes_parse(const char *specification, struct sizes *sizes, struct refusal *refusal);
+bool sizes_parse(const char *specification, int64_t unit, struct sizes *sizes,
+                 struct refusal *refusal);
 
 #endif

@@ -74,6 +74,7 @@ int main(int argc, char **argv)
         .summary = "until every rank has the reduction of all ranks' vectors; a size is one vector",
         .ranks_min = 2,
         .sizes = "8:4M",
+        .size_unit = reduction_size_unit,
         .timing = TIME_OF_SLOWEST_ALONE,
         .pattern = &ALLREDUCE,
         .modes = MODES,

@@ -61,6 +61,7 @@ int main(int argc, char **argv)
         .summary = "until rank 0 has the reduction of all ranks' vectors; a size is one vector",
         .ranks_min = 2,
         .sizes = "8:4M",
+        .size_unit = reduction_size_unit,
         .timing = TIME_OF_SLOWEST_ALONE,
         .pattern = &REDUCE,
         .modes = MODES,

@@ -92,6 +92,7 @@ int main(int argc, char **argv)
         .summary = "until every rank has its block of the reduction; a size is one block",
         .ranks_min = 2,
         .sizes = "8:1M",
+        .size_unit = reduction_size_unit,
         .timing = TIME_OF_SLOWEST_ALONE,
         .pattern = &REDUCE_SCATTER,
         .modes = MODES,

@@ -59,6 +59,12 @@ static size_t element_bytes(const struct task *t)
     return TYPES[chosen(t)->type].bytes;
 }
 
+int64_t reduction_size_unit(const void *settings)
+{
+    const struct reduction *reduction = settings;
+    return (int64_t)TYPES[reduction->type].bytes;
+}
+
 int reduction_count(const struct task *t)
 {
     return count_of(t) / (int)element_bytes(t);

@@ -15,7 +15,8 @@ struct reduction {
 #define REDUCTION_OPTIONS                                                                          \
     {.name = "--type",                                                                             \
      .value_name = "TYPE",                                                                         \
-     .help = "of the elements: double, float or int (double)",                                     \
+     .help = "of the elements: double, float or int (double);\nsizes of A:B/n are rounded to "     \
+             "whole elements",                                                                     \
      .accept = reduction_accept_type},                                                             \
     {                                                                                              \
         .name = "--op", .value_name = "OP", .help = "sum or max (sum)",                            \
@@ -29,6 +30,9 @@ MPI_Datatype reduction_type(const struct task *task);
 MPI_Op reduction_operation(const struct task *task);
 /* Elements in one size. */
 int reduction_count(const struct task *task);
+
+/* `size_unit`: the bytes of an element. */
+int64_t reduction_size_unit(const void *settings);
 
 /* `suits`: a size is a whole number of elements. */
 bool reduction_suits(const struct task *task, struct refusal *refusal);

@@ -1062,6 +1062,12 @@ class TheCollectives(InAFolder):
                     self.assertEqual(record.footer["verification"]["errors"], 0)
                     self.assertGreater(record.footer["verification"]["bytes_moved"], 0)
 
+    def test_sizes_between_the_ends_of_a_range_are_whole_elements(self):
+        for kind, sizes in (("double", [8, 16, 24, 32]), ("int", [8, 12, 16, 20, 24, 32])):
+            arguments = ("--sizes=8:32/3", f"--type={kind}", *QUICK)
+            record = self.measured(KERNELS / "allreduce", *arguments)
+            self.assertEqual([point["size_bytes"] for point in record.footer["points"]], sizes)
+
     def test_a_library_that_reduces_nothing_is_caught(self):
         program = TEST_KERNELS / "reduce_scatter_no_reduction"
         done = run(program, "--sizes", "64", "--record", self.path, *QUICK)

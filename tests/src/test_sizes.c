@@ -6,13 +6,13 @@
 #include "sizes.h"
 
 /* True when the specification means exactly these sizes, written as "1 2 4 ". */
-static bool means(const char *specification, const char *expected)
+static bool means_in_units(int64_t unit, const char *specification, const char *expected)
 {
     struct sizes sizes;
     struct refusal refusal = {""};
     char text[512] = "";
     size_t length = 0;
-    if (!sizes_parse(specification, &sizes, &refusal)) {
+    if (!sizes_parse(specification, unit, &sizes, &refusal)) {
         fprintf(stderr, "%s: refused: %s\n", specification, refusal.text);
         return false;
     }
@@ -28,12 +28,17 @@ static bool means(const char *specification, const char *expected)
     return true;
 }
 
+static bool means(const char *specification, const char *expected)
+{
+    return means_in_units(1, specification, expected);
+}
+
 /* True when the specification is refused on one line that names the option and has these words. */
 static bool refused_with(const char *specification, const char *words)
 {
     struct sizes sizes;
     struct refusal refusal = {""};
-    if (sizes_parse(specification, &sizes, &refusal)) {
+    if (sizes_parse(specification, 1, &sizes, &refusal)) {
         free(sizes.bytes);
         return false;
     }
@@ -73,6 +78,15 @@ static void sizes_come_sorted_and_once(void)
     CHECK(means("5,5,5", "5 "));
 }
 
+static void sizes_between_the_ends_are_multiples_of_the_unit(void)
+{
+    CHECK(means_in_units(8, "8:64/3", "8 16 24 32 40 48 64 "));
+    CHECK(means_in_units(4, "8:64/3", "8 12 16 20 24 32 40 52 64 "));
+    CHECK(means_in_units(8, "1K:8K", "1024 2048 4096 8192 "));
+    /* What is asked for by name is not replaced by another size. */
+    CHECK(means_in_units(8, "12,8:24:+6", "8 12 14 20 "));
+}
+
 static void sizes_may_be_larger_than_any_memory(void)
 {
     CHECK(means("1G:4G", "1073741824 2147483648 4294967296 "));
@@ -109,6 +123,7 @@ int main(void)
     sizes_are_lists_and_ranges();
     suffixes_are_powers_of_1024();
     sizes_come_sorted_and_once();
+    sizes_between_the_ends_are_multiples_of_the_unit();
     sizes_may_be_larger_than_any_memory();
     nonsense_is_refused_with_the_way_out();
     return check_result();
