@@ -1,15 +1,16 @@
 """Scores `switchpoint gate` beside `baseline.py` and other detectors on a disturbed site.
 
 Usage: .venv/bin/python bench/gate/yardstick.py [--held-out] [--baseline] [--processes N]
-           [--kinds KIND,...] [--without RULE,...] [--first SEED] [--peers NAME,...]
-           [--before FOLDER] [--public FOLDER] [SEEDS]
+           [--kinds KIND,...] [--without RULE,...] [--first SEED] [--earlier SESSIONS]
+           [--peers NAME,...] [--before FOLDER] [--public FOLDER] [SEEDS]
            (default: both, one process for each core, all kinds of `disturbed.KINDS`, 2 seeds of
            each from seed 0 on; with --held-out from seed 1000 on, which nobody looks at while
            tuning; with --without only the gate, whole and without each of these of `rules.RULES`,
-           or `all`, in the first and the third session of the change; with --peers also these of
-           `peers.PEERS`, or `all`, on the medians over a third of the sizes of each curve; with
-           --before also the gate of another version, whose folder `analysis` it is; with --public
-           also the tables of `public.py` for this folder)
+           or `all`, in the first and the third session of the change; with --earlier each session
+           is compared with so many before it; with --peers also these of `peers.PEERS`, or `all`,
+           on the medians over a third of the sizes of each curve; with --before also the gate of
+           another version, whose folder `analysis` it is; with --public also the tables of
+           `public.py` for this folder)
 
 A history has 60 curves and 38 sessions; six sessions are judged in turn, with a change from the
 third of them on. `first` is the share of the changed curves that a failing finding names in the
@@ -77,6 +78,13 @@ class Score:
         """Add that of another history."""
         for name, value in vars(other).items():
             setattr(self, name, getattr(self, name) + value)
+
+
+def compared(kind: str, seed: int, earlier: int | None) -> History:
+    """Return a history whose sessions are compared with so many before; None for the usual."""
+    made = history(kind, seed)
+    made.before = earlier or made.before
+    return made
 
 
 @cache
@@ -185,7 +193,7 @@ def of_version(made: History, folder: str) -> Iterator[tuple[int, list[Found]]]:
     """Judge each session with the gate of another version, in a process of its own."""
     done = subprocess.run(
         [sys.executable, Path(__file__).resolve(), "--as-json", "--kinds", made.kind,
-         "--first", f"{made.seed}"],
+         "--first", f"{made.seed}", "--earlier", f"{made.before}"],
         capture_output=True, text=True, check=True, env={**os.environ, "PYTHONPATH": folder},
     )  # fmt: skip
     for session, found in json.loads(done.stdout):
@@ -201,10 +209,10 @@ DETECTORS: dict[str, Callable[..., Iterator[tuple[int, list[Found]]]]] = {
 }
 
 
-def score(work: tuple[str, str, int]) -> tuple[str, str, Score]:
+def score(work: tuple[str, str, int], earlier: int | None) -> tuple[str, str, Score]:
     """Score a detector on a history."""
     detector, kind, seed = work
-    made, total = history(kind, seed), Score()
+    made, total = compared(kind, seed, earlier), Score()
     named: dict[int, list[Found]] = {}
     version = detector.removeprefix("gate of ")
     judge = partial(of_version, folder=version) if version != detector else DETECTORS[detector]
@@ -263,13 +271,14 @@ def main() -> None:
     options.add_argument("--public", type=Path, metavar="FOLDER", action="append", default=[])
     options.add_argument("--as-json", action="store_true", help="print the findings of one seed")
     options.add_argument("--first", type=int, default=0)
+    options.add_argument("--earlier", type=count, help="baseline sessions")
     options.add_argument("seeds", type=count, nargs="?", default=2)
     given = options.parse_args()
     first = given.first + (HELD_OUT if given.held_out else 0)
     if given.as_json:
         told = [
             (session, [[one.metric, [*one.curves], one.effect, one.low, one.high] for one in found])
-            for session, found in ours(history(given.kinds[0], first))
+            for session, found in ours(compared(given.kinds[0], first, given.earlier))
         ]
         print(json.dumps(told))
         return
@@ -285,7 +294,8 @@ def main() -> None:
     ]
     scores = {(detector, kind): Score() for detector in detectors for kind in given.kinds}
     with ProcessPoolExecutor(given.processes, mp_context=get_context("spawn")) as pool:
-        for detector, kind, one in pool.map(score, work, chunksize=len(detectors)):
+        judge = partial(score, earlier=given.earlier)
+        for detector, kind, one in pool.map(judge, work, chunksize=len(detectors)):
             scores[detector, kind].add(one)
     if given.without:
         _print_losses({kind: scores["all rules", kind] for kind in given.kinds}, scores)
