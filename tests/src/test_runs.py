@@ -1066,7 +1066,9 @@ class TheCollectives(InAFolder):
         for kind, sizes in (("double", [8, 16, 24, 32]), ("int", [8, 12, 16, 20, 24, 32])):
             arguments = ("--sizes=8:32/3", f"--type={kind}", *QUICK)
             record = self.measured(KERNELS / "allreduce", *arguments)
-            self.assertEqual(sorted({point["size_bytes"] for point in record.footer["points"]}), sizes)
+            self.assertEqual(
+                sorted({point["size_bytes"] for point in record.footer["points"]}), sizes
+            )
 
     def test_a_library_that_reduces_nothing_is_caught(self):
         program = TEST_KERNELS / "reduce_scatter_no_reduction"
