@@ -37,7 +37,8 @@ def build_terms(run: Run) -> list[tuple[str, str]]:
 
 def record_terms(header: Header, footer: Footer | None) -> list[tuple[str, str]]:
     """Return what a run record says of its run."""
-    kernel, clock, plan, mpi = header["kernel"], header["clock"], header["plan"], header["mpi"]
+    kernel, clock = header.get("kernel", {}), header.get("clock", {})
+    plan, mpi = header.get("plan", {}), header.get("mpi", {})
     proof = prove(header, footer)
     ranks = header["ranks"]
     path = f"{proof.path}: {proof.evidence}"
