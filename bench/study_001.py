@@ -496,8 +496,8 @@ def main(given: argparse.Namespace) -> None:
         given.order.read_text(encoding="utf-8") if given.order else "",
         "## What remains open\n\n"
         "- The study does not name its MPI library. What is said above of MPICH is likely, because "
-        "its node file and the places of its two jumps fit, and is not certain: how large the jumps "
-        "and the level before them are depends on the machine.\n"
+        "its node file and the places of its two jumps fit, and is not certain: how large the "
+        "jumps and the level before them are depends on the machine.\n"
         f"- The catalogue names no cause for these steps. Those near {REP_MOVSB_FROM[0]:,} B in "
         "shared memory are glibc's, see above:\n",
         switch_table(open_ones, with_causes=False) + "\n" if len(open_ones) else "(none)\n",

@@ -37,5 +37,6 @@ class PySwitchpoint(PythonPackage):
     depends_on("py-rich@13.9:15", type=("build", "run"))
     depends_on("py-scipy@1.13:1", type=("build", "run"))
     depends_on("py-typer@0.15:0", type=("build", "run"))
+    depends_on("py-typing-extensions@4.12:4", type=("build", "run"))
     # Spack's own recipe ends at 4.9 so far, so this takes the branch `develop`.
     depends_on("reframe@4.10:", type="run", when="+checks")
