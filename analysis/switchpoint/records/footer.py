@@ -7,17 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cache
-from typing import TYPE_CHECKING, Annotated, Any, Literal, NotRequired
+from typing import Annotated, Any, Literal
 
 from pydantic import Field, NonNegativeInt, TypeAdapter, ValidationError
-from typing_extensions import TypedDict  # pydantic refuses that of Python 3.11
+from typing_extensions import NotRequired, TypedDict  # pydantic refuses those of Python 3.11
 
 from switchpoint.limits import COUNT
 from switchpoint.records.activity import activity_problem
 from switchpoint.records.header import Conditions, Part, Time, worded
-
-if TYPE_CHECKING:
-    pass
 
 #: The size of a message.
 _Size = Annotated[int, Field(ge=0, lt=COUNT)]

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from datetime import datetime
 from functools import cache
-from typing import Annotated, Any, Literal, NotRequired
+from typing import Annotated, Any, Literal
 
 from pydantic import (
     AfterValidator,
@@ -18,7 +18,7 @@ from pydantic import (
     ValidationError,
     with_config,
 )
-from typing_extensions import TypedDict  # pydantic refuses that of Python 3.11
+from typing_extensions import NotRequired, TypedDict  # pydantic refuses those of Python 3.11
 
 from switchpoint.limits import COLUMNS, LABELS, NAME_CHARACTERS
 from switchpoint.records.run_facts import TIME_FORMAT
