@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import typing
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, ParamSpec
@@ -69,9 +68,9 @@ def verb_without_json(function: Callable[_Options, Result]) -> Callable[..., Non
 
 def _command(function: Callable[..., Result], *, with_json: bool) -> Callable[..., None]:
     """Let a function's result be shown; Typer reads the options from the signature."""
-    signature = inspect.signature(function)
-    types = typing.get_type_hints(function, include_extras=True)
-    parameters = [one.replace(annotation=types[name]) for name, one in signature.parameters.items()]
+    # Not typing.get_type_hints: in Python 3.10 it hides the metadata of options without a default.
+    signature = inspect.signature(function, eval_str=True)
+    parameters = [*signature.parameters.values()]
     wants_json = _JSON in signature.parameters
     if with_json and not wants_json:
         keyword = inspect.Parameter.POSITIONAL_OR_KEYWORD
