@@ -214,7 +214,7 @@ def _race(visits: pd.DataFrame) -> Race | None:
         return None
     slower = times.drop(columns="").rsub(times[""], axis=0)
     of_size = ["run_id", "size_bytes"]
-    by_size = slower.groupby(of_size)
+    by_size = slower.groupby(of_size, observed=True)
     median = by_size.median()
     runs, sizes = (median.index.unique(level) for level in of_size)
     cells = pd.MultiIndex.from_product([runs, sizes.sort_values()])
@@ -224,7 +224,7 @@ def _race(visits: pd.DataFrame) -> Race | None:
         return np.swapaxes(values, 1, 2)
 
     # The deviation of few visits is often much too small, so that of all sizes counts as much.
-    scatter = cube(slower.sub(median).abs().groupby(of_size).median())
+    scatter = cube(slower.sub(median).abs().groupby(of_size, observed=True).median())
     with _missing():
         usual = np.nanmedian(scatter, axis=2, keepdims=True)
     visited = np.maximum(cube(by_size.count()), 1)
