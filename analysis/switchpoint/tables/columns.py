@@ -203,6 +203,8 @@ def records(table: pd.DataFrame, of: type[Any] = dict) -> list[Any]:
     missing: frozenset[str] = getattr(of, "__required_keys__", frozenset()).difference(table)
     if missing and len(table):
         raise KeyError(f"a table of {of.__name__} has no column {min(missing)}")
+    if not table.shape[1]:  # pandas 2 returns no rows at all
+        return [{} for _ in range(len(table))]
     return none_for_nulls(table).to_dict("records")
 
 
