@@ -32,11 +32,14 @@ _KILL_TIMEOUT_MS = 10_000
 
 @dataclass(frozen=True)
 class Instance:
-    """One testbed. `folder` holds all of its files; nodes see `shared`, even below /tmp."""
+    """One testbed. `folder` holds all of its files; nodes see `shared`, even below /tmp.
+
+    None of the shared folders lies in another one.
+    """
 
     name: str
     folder: Path
-    shared: Path
+    shared: tuple[Path, ...]
 
     @property
     def pid(self) -> int | None:
@@ -94,15 +97,18 @@ def all_instances() -> Iterator[Instance]:
         yield Instance(folder.parent.name, folder.parent, shared)
 
 
-def _parent_and_shared() -> tuple[Path, Path]:
-    if chosen := os.environ.get(FOLDER_VARIABLE):
-        parent = Path(chosen).resolve()
-        return parent, parent
+def _parent_and_shared() -> tuple[Path, tuple[Path, ...]]:
+    """Return where the testbeds are, and what their nodes see: these and the project's files."""
     here = Path.cwd()
-    for root in (here, *here.parents):
-        if (root / "pyproject.toml").exists():
-            return root / _DEFAULT_FOLDER, root
-    return here / _DEFAULT_FOLDER, here
+    projects = [root for root in (here, *here.parents) if (root / "pyproject.toml").exists()]
+    chosen = os.environ.get(FOLDER_VARIABLE)
+    if not chosen:
+        root = projects[0] if projects else here
+        return root / _DEFAULT_FOLDER, (root,)
+    parent = Path(chosen).resolve()
+    folders = {parent, *projects[:1]}
+    inner = {one for one in folders for other in folders if other in one.parents}
+    return parent, tuple(folders - inner)
 
 
 def up(instance: Instance, shape: Shape) -> bool:
@@ -172,7 +178,7 @@ def _spawn(instance: Instance) -> None:
     folder = instance.folder
     log = folder / "logs" / "supervisor.log"
     with control.listen(folder) as server, log.open("wb") as output:
-        place = [str(folder), str(instance.shared), str(server.fileno())]
+        place = [str(folder), str(server.fileno()), *map(str, instance.shared)]
         supervisor = subprocess.Popen(
             [*namespaces.unshare_command(), sys.executable, "-m", SUPERVISOR, *place],
             cwd=folder,

@@ -8,6 +8,7 @@ from __future__ import annotations
 import ctypes
 import os
 import subprocess
+from collections.abc import Iterable
 from pathlib import Path
 
 from testbed.errors import TestbedError
@@ -103,18 +104,20 @@ def mount_sys() -> None:
         os.close(groups)
 
 
-def mount_tmpfs(target: str, shared: Path, size_bytes: int) -> None:
-    """Make `target` an empty folder in memory, but keep `shared` visible if it is inside.
+def mount_tmpfs(target: str, shared: Iterable[Path], size_bytes: int) -> None:
+    """Make `target` an empty folder in memory, but keep what is shared visible if it is inside.
 
     It has so many bytes; without a limit each would have half of the machine's memory.
     """
     options = f"mode=1777,size={size_bytes},nr_inodes={files_of(size_bytes)}"
-    kept = os.open(shared, os.O_PATH) if shared.is_relative_to(target) else None
+    kept = {
+        folder: os.open(folder, os.O_PATH) for folder in shared if folder.is_relative_to(target)
+    }
     _mount("tmpfs", target, "tmpfs", _MS_NOSUID | _MS_NODEV, options)
-    if kept is not None:
-        shared.mkdir(parents=True)
-        bind(f"/proc/self/fd/{kept}", str(shared))
-        os.close(kept)
+    for folder, file in kept.items():
+        folder.mkdir(parents=True)
+        bind(f"/proc/self/fd/{file}", str(folder))
+        os.close(file)
 
 
 def bind(source: str, target: str) -> None:

@@ -23,14 +23,14 @@ PRIVATE_FOLDERS = ("/tmp", "/dev/shm")  # noqa: S108  a leftover in a shared one
 
 
 class Node:
-    """A node of the testbed in `folder`. It starts at once, and `shared` stays visible in it.
+    """A node of the testbed in `folder`. It starts at once, and sees the folders `shared`.
 
     It waits for `network_is_plugged`, then for `controller_listens`. Each of its folders in memory
     has `size_bytes`.
     """
 
     def __init__(
-        self, name: str, address: str, folder: Path, shared: Path, size_bytes: int
+        self, name: str, address: str, folder: Path, shared: tuple[Path, ...], size_bytes: int
     ) -> None:
         self.name = name
         self._log = folder / "logs" / f"slurmd-{name}.log"
@@ -171,8 +171,8 @@ def _die_after(work: object, *arguments: object) -> None:
         os._exit(1)
 
 
-#: The testbed's folder, the shared folder, and the bytes of each folder in memory.
-_Places = tuple[Path, Path, int]
+#: The testbed's folder, the shared folders, and the bytes of each folder in memory.
+_Places = tuple[Path, tuple[Path, ...], int]
 
 
 def _make_namespaces(

@@ -43,9 +43,9 @@ _USABLE = frozenset(["idle", "mixed", "allocated", "completing"])
 
 
 def main() -> None:
-    """Run the testbed in folder argv[1], with argv[2] shared and listening on file argv[3]."""
-    folder, shared = Path(sys.argv[1]), Path(sys.argv[2])
-    server = socket.socket(fileno=int(sys.argv[3]))
+    """Run the testbed in folder argv[1], listening on file argv[2]; all others are shared."""
+    folder, shared = Path(sys.argv[1]), tuple(map(Path, sys.argv[3:]))
+    server = socket.socket(fileno=int(sys.argv[2]))
     server.set_inheritable(False)
     locks.hold(folder / "lock")
     testbed = Testbed(folder, shared)
@@ -81,7 +81,7 @@ def _serve(server: socket.socket, testbed: Testbed) -> None:
 class Testbed:
     """The running cluster: its daemons, its network and its nodes."""
 
-    def __init__(self, folder: Path, shared: Path) -> None:
+    def __init__(self, folder: Path, shared: tuple[Path, ...]) -> None:
         self._folder, self._shared = folder, shared
         self._shape: Shape = from_data(json.loads((folder / "shape.json").read_text()))
         self._fabric = Fabric(self._shape)

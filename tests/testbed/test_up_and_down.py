@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
@@ -241,6 +242,25 @@ def test_in_another_folder_verbs_say_where_the_testbed_runs(bed: Bed, tmp_path: 
         done = other.testbed(*verb)
         assert done.returncode != 0
         assert f"SWITCHPOINT_TESTBED_DIR={bed.folder.parent}" in done.stdout + done.stderr
+
+
+def test_nodes_see_a_project_and_testbeds_that_are_apart_below_tmp() -> None:
+    with tempfile.TemporaryDirectory(dir="/tmp") as folder:
+        project, parent = Path(folder, "project"), Path(folder, "testbeds")
+        for made in (project, parent):
+            made.mkdir()
+        (project / "pyproject.toml").touch()
+        (parent / "job").touch()
+        Path(folder, "private").touch()
+        bed = Bed("apart", parent)
+        try:
+            up = bed.testbed("up", cwd=project)
+            assert up.returncode == 0, up.stderr
+            assert bed.inside("ls", folder, node="a1").split() == ["project", "testbeds"]
+            assert bed.inside("ls", str(project), node="a1") == "pyproject.toml"
+            assert "job" in bed.inside("ls", str(parent), node="b1").split()
+        finally:
+            bed.testbed("down")
 
 
 def addresses(bed: Bed) -> list[tuple[str, str]]:
