@@ -136,7 +136,7 @@ def with_gate(every: list[list[float]]) -> set[int]:
         lower=np.nan, upper=np.nan, reference=0.0, excused=False,
     )  # fmt: skip
     days = [date(2026, 1, 1) + timedelta(days=day) for day in range(nights)]
-    found = single.drafts(table, [f"{day}T03:00:00.000000Z" for day in days], policy)
+    found = single.drafts(table, [f"{day}T03:00:00.000000Z" for day in days], policy, ())
     kinds = {"regression", "improvement", "slow_drift"}
     return {int(one.shared["test"]) for one in found if one.kind in kinds}
 
