@@ -101,12 +101,12 @@ def _parent_and_shared() -> tuple[Path, tuple[Path, ...]]:
     """Return where the testbeds are, and what their nodes see: these and the project's files."""
     here = Path.cwd()
     projects = [root for root in (here, *here.parents) if (root / "pyproject.toml").exists()]
-    chosen = os.environ.get(FOLDER_VARIABLE)
-    if not chosen:
-        root = projects[0] if projects else here
-        return root / _DEFAULT_FOLDER, (root,)
-    parent = Path(chosen).resolve()
-    folders = {parent, *projects[:1]}
+    if chosen := os.environ.get(FOLDER_VARIABLE):
+        parent = Path(chosen).resolve()
+    else:
+        projects = projects or [here]
+        parent = projects[0] / _DEFAULT_FOLDER
+    folders = {parent, *projects}
     inner = {one for one in folders for other in folders if other in one.parents}
     return parent, tuple(folders - inner)
 
