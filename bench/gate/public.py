@@ -133,7 +133,8 @@ def with_gate(every: list[list[float]]) -> set[int]:
     )
     table = table.assign(
         site="public", partition="cpu", environ="gnu", variable="t", unit="s", result="pass",
-        lower=np.nan, upper=np.nan, reference=0.0, excused=False,
+        lower=np.nan, upper=np.nan, reference=0.0, excused=False, value_id="", time_utc="",
+        labels=None, source="",
     )  # fmt: skip
     days = [date(2026, 1, 1) + timedelta(days=day) for day in range(nights)]
     found = single.drafts(table, [f"{day}T03:00:00.000000Z" for day in days], policy, ())
