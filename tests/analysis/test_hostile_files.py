@@ -228,6 +228,13 @@ def test_an_impossible_sample_of_a_record_is_named(tmp_path: Path, row: str, wor
     assert words in str(caught.value)
 
 
+#: A search that found a switch, but not where.
+NOWHERE = {
+    "method": "bisection", "mode": "send", "low_bytes": 1, "high_bytes": 9, "verdict": "exact",
+    "last_size_bytes": None, "first_size_bytes": None,
+}  # fmt: skip
+
+
 @pytest.mark.parametrize(
     ("field", "value", "problem"),
     [
@@ -237,6 +244,7 @@ def test_an_impossible_sample_of_a_record_is_named(tmp_path: Path, row: str, wor
         (["ranks", 0, "after"], {}, "footer field 'ranks.0.after.load1' is missing"),
         (["points"], 3, "footer field 'points' has the wrong type"),
         (["end_utc"], "never", "footer field 'end_utc' is not a time"),
+        (["switches"], [NOWHERE], "footer field 'switches.0' is exact, but does not say between"),
     ],
 )
 def test_a_wrong_footer_field_is_named(

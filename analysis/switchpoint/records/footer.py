@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, NonNegativeInt, TypeAdapter, ValidationError
+from pydantic import AfterValidator, Field, NonNegativeInt, TypeAdapter, ValidationError
 from typing_extensions import NotRequired, TypedDict  # pydantic refuses those of Python 3.11
 
 from switchpoint.limits import COUNT
@@ -61,6 +61,13 @@ class Search(TypedDict):
     involuntary_switches: NotRequired[int | None]
     #: One sentence.
     reason: NotRequired[str | None]
+
+
+def _is_located(search: Search) -> Search:
+    sizes = search["last_size_bytes"], search["first_size_bytes"]
+    if search["verdict"] == "exact" and None in sizes:
+        raise ValueError("is exact, but does not say between which sizes")
+    return search
 
 
 @Part
@@ -137,7 +144,7 @@ class Footer(TypedDict):
     #: One object per mode and size, see there.
     points: NotRequired[list[Point]]
     #: One object for each search, see there.
-    switches: NotRequired[list[Search]]
+    switches: NotRequired[list[Annotated[Search, AfterValidator(_is_located)]]]
     #: What arrived, and what of it was compared.
     verification: Verification
     #: Only if calls started at an agreed time.
