@@ -32,8 +32,15 @@ OPTIONS = [
     "--mode=send,ssend", "--sizes=8", "--passes=2", "--samples=3", "--pass-time=1000", "--quiet",
 ]  # fmt: skip
 
-#: Study 001: the time of one host over that of two hosts, of its means.
-STUDY_RATIOS = {"send": 151.720 / 102.250, "ssend": 453.183 / 258.753}
+#: Study 001's table: latency in microseconds.
+STUDY_US = {
+    "one_node": {"send": 0.295, "ssend": 0.583},
+    "one_node_network": {"send": 10.867, "ssend": 26.135},
+    "two_nodes_one_host": {"send": 151.720, "ssend": 453.183},
+    "two_nodes_two_hosts": {"send": 102.250, "ssend": 258.753},
+}
+#: The time of one host over that of two hosts.
+STUDY_RATIOS = {mode: STUDY_US[ONE_HOST][mode] / STUDY_US[TWO_HOSTS][mode] for mode in MODES}
 
 #: Ranks that wait give up their core, in both placements.
 YIELD = {"OMPI_MCA_mpi_yield_when_idle": "1"}

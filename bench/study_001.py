@@ -22,6 +22,7 @@ from typing import Any
 import pandas as pd
 from arguments import count, parser
 from on_testbed import BIN, PLACEMENTS, PMI, ROOT, kernel, run, srun_words, testbed
+from placement_order import STUDY_US
 from plotly.offline import get_plotlyjs
 from selenium import webdriver
 from switchpoint import Store, claims, detect, explain, read_files, summarise
@@ -33,13 +34,6 @@ from switchpoint.reporting.figures.figure import Figure
 from switchpoint.tables.measurements import Measurements
 from switchpoint.tables.units import percent, significant
 
-#: Study 001's table: latency in microseconds.
-STUDY_US = {
-    "one_node": {"send": 0.295, "ssend": 0.583},
-    "one_node_network": {"send": 10.867, "ssend": 26.135},
-    "two_nodes_one_host": {"send": 151.720, "ssend": 453.183},
-    "two_nodes_two_hosts": {"send": 102.250, "ssend": 258.753},
-}
 LATENCY_BYTES = 8
 SWITCH_BYTES = 64 << 10
 NEAR = (48 << 10, 80 << 10)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +14,8 @@ import pytest
 from conftest import RECORDS, write_osu_latency, write_record
 from switchpoint import Measurements, Store, claims, fit_model, import_files, predict
 from switchpoint.models.efficiency import fit_link
-from switchpoint.studies.claims import CLAIMS, efficiencies
+from switchpoint.studies.claims import CLAIMS, Figure, efficiencies
+from switchpoint.studies.evidence import Evidence
 from switchpoint.studies.study_000 import bytes_over_network
 from switchpoint.tables.columns import MEASURES, RUN_COLUMNS
 from switchpoint.tables.identity import IDENTITY
@@ -687,3 +688,7 @@ def test_of_a_long_history_the_newest_sessions_count(
         "of each curve the newest 100 sessions count: 3 older runs are left out; --since and"
         " --until choose others\n"
     ) in done.stderr
+
+
+def test_a_figure_of_a_claim_has_the_fields_of_its_evidence() -> None:
+    assert [*Figure.__annotations__] == [field.name for field in fields(Evidence)]

@@ -12,9 +12,10 @@ import pandas as pd
 from switchpoint.gating.circumstances import SessionRun, measured, nodes_of
 from switchpoint.gating.current import Current, Draft
 from switchpoint.gating.factors import groups_of
-from switchpoint.gating.words import counted, named, shared_by
+from switchpoint.gating.words import named, shared_by
 from switchpoint.tables.columns import records
 from switchpoint.tables.sweeps import Indices
+from switchpoint.tables.units import counted
 
 #: What curves of one test have in common.
 _OF_TEST = ["site", "partition", "environ", "mpi", "kernel"]

@@ -34,8 +34,9 @@ from switchpoint.gating.parameters import (
 from switchpoint.gating.policy import Policy
 from switchpoint.gating.search import Change, Evidence, Search
 from switchpoint.gating.switches import ENOUGH_SESSIONS
-from switchpoint.gating.words import counted, effect_text, named, range_words, several, shared_by
+from switchpoint.gating.words import effect_text, named, range_words, several, shared_by
 from switchpoint.tables.sweeps import Floats, Indices
+from switchpoint.tables.units import counted
 
 #: Before there is a baseline: the scatter of noise from session to session, as a logarithm.
 _USUAL_SCATTER_OF_NOISE = 0.5

@@ -19,9 +19,9 @@ from switchpoint.gating.parameters import NOISE
 from switchpoint.gating.search import Change
 from switchpoint.gating.shapes import Shapes
 from switchpoint.gating.switches import MovedSwitch
-from switchpoint.gating.words import counted, effect_text, named, range_words, several, shared_by
+from switchpoint.gating.words import effect_text, named, range_words, several, shared_by
 from switchpoint.tables.sweeps import Indices
-from switchpoint.tables.units import size_text
+from switchpoint.tables.units import counted, size_text
 
 #: A sentence that lists more than this many consequences of a change is not read.
 _MOST_CLAUSES = 3

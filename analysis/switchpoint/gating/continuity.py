@@ -15,8 +15,9 @@ from typing import cast
 from switchpoint.gating.accepted import identity_text
 from switchpoint.gating.kinds import ACCEPTED, CHANGES, GateFinding
 from switchpoint.gating.stored_findings import decoded, stored_findings
-from switchpoint.gating.words import counted, finding_id
+from switchpoint.gating.words import finding_id
 from switchpoint.store.store import Store
+from switchpoint.tables.units import counted
 
 #: Findings are of the same curves if at least this share of those of either is.
 _SAME_CURVES = 0.5

@@ -12,7 +12,6 @@ import pandas as pd
 from switchpoint.errors import InputError
 from switchpoint.gating.accepted import confirmed as confirmed_changes
 from switchpoint.gating.policy import Maintenance, maintenance_at
-from switchpoint.gating.words import counted
 from switchpoint.store.batches import UNDATED, batch_of
 from switchpoint.store.ledger import now_utc
 from switchpoint.store.store import Store
@@ -21,6 +20,7 @@ from switchpoint.store.tables import STORED_AS
 from switchpoint.store.wanted import Query
 from switchpoint.tables.columns import lasting_labels
 from switchpoint.tables.sweeps import ZOOM
+from switchpoint.tables.units import counted
 
 #: Columns that say what a run measured. Sessions that have none of them in common are not compared.
 _MEASURED = ["format", "site", "partition", "environ", "kernel", "placement"]

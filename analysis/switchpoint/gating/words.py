@@ -12,7 +12,7 @@ import pandas as pd
 
 from switchpoint.gating.factors import NODE
 from switchpoint.tables.sweeps import Indices
-from switchpoint.tables.units import size_text
+from switchpoint.tables.units import counted, size_text
 
 #: The order in which columns name a group.
 _NAMING = ["placement", "mpi", "mode", "kernel", "environ", "partition", "site"]
@@ -51,11 +51,6 @@ def named(curves: pd.DataFrame, rows: Indices, shared: Mapping[str, str]) -> str
     if not words:
         return "all curves" if inside.all() else f"{inside.sum():,} curves"
     return " ".join(words)
-
-
-def counted(number: int, noun: str) -> str:
-    """Write a number with its noun."""
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 def several(curves: Indices) -> str:

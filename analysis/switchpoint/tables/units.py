@@ -61,6 +61,15 @@ def significant_range(numbers: Iterable[float]) -> str:
     return low if low == high else f"{low} to {high}"
 
 
+def counted(number: int, noun: str) -> str:
+    """Write a number with its noun, in the plural if it is not 1.
+
+    >>> counted(1, "curve"), counted(1200, "curve")
+    ('1 curve', '1,200 curves')
+    """
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
 def percent(relative: float) -> str:
     """Write a relative change in percent with its sign.
 

@@ -156,6 +156,12 @@ class Group(_Part):
         """As `models.libraries` calls it."""
         return operation_of(self.kernel)
 
+    @property
+    def place(self) -> str:
+        """The collective and where it was measured, in words."""
+        nodes = f"{self.nodes} node{'s'[: self.nodes != 1]}"
+        return f"{self.kernel} on {self.ranks} ranks, {nodes}"
+
     def sizes_with_rules(self) -> list[int]:
         """Return the measured sizes for which there are rules."""
         return [one.size_bytes for one in self.winners if not one.withdrawn]
@@ -222,6 +228,11 @@ class Tuning(_Part):
     least_gain: float
     groups: list[Group]
     notes: list[str] = []
+
+    @property
+    def days(self) -> str:
+        """The day on which it was measured, or the first and the last."""
+        return " to ".join(sorted({self.first_utc[:10], self.last_utc[:10]}))
 
     def rules(self) -> Rules:
         """Return the rules of each operation and number of ranks that has some."""

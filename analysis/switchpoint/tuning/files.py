@@ -87,11 +87,10 @@ def _refuse_another_library(folder: Path, library: Library) -> None:
 
 def comments(tuning: Tuning) -> list[str]:
     """Say where the rules hold, what each gained there, and what was withdrawn."""
-    days = sorted({tuning.first_utc[:10], tuning.last_utc[:10]})
     where = f"{tuning.mpi} on {', '.join(tuning.hosts)}"
     if tuning.placement is not None:
         where += f" ({tuning.placement})"
-    lines = [f"{where}, measured {' to '.join(days)}. Rules hold for it there."]
+    lines = [f"{where}, measured {tuning.days}. Rules hold for it there."]
     found = [line for group in tuning.groups for line in _of_group(group)]
     lines += found or ["No rule: the library's own choice stays everywhere."]
     if tuning.library == open_mpi.OPEN_MPI.name and any(

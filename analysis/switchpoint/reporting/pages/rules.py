@@ -20,6 +20,7 @@ from switchpoint.reporting.pages.page import (
     word,
 )
 from switchpoint.tables.columns import records
+from switchpoint.tables.units import counted
 from switchpoint.tuning.facts import CONFIRMED, NOT_CHECKED, WITHDRAWN, Group, Tuning, Winner
 
 _WORDS = (
@@ -61,7 +62,7 @@ def _answer(tunings: list[Tuning]) -> Iterator[str]:
     count = Counter(one.verdict for _, _, one, _ in found)
     verdicts = [f"{count[one]} {one}" for one in (CONFIRMED, WITHDRAWN, NOT_CHECKED) if count[one]]
     yield (
-        f"An algorithm won at {len(found)} size{'s'[: len(found) != 1]}; after fresh launches:"
+        f"An algorithm won at {counted(len(found), 'size')}; after fresh launches:"
         f" {', '.join(verdicts)}."
     )
     kept = [row for row in found if not row[2].withdrawn]
@@ -75,9 +76,7 @@ def _answer(tunings: list[Tuning]) -> Iterator[str]:
 
 def _section(contents: Contents, folder: str, tuning: Tuning, group: Group) -> Section:
     name = address(folder, group.kernel, str(group.ranks))
-    nodes = f"{group.nodes} node{'s'[: group.nodes != 1]}"
     place = ", ".join(filter(None, [tuning.site, tuning.environ, tuning.placement]))
-    days = " to ".join(sorted({tuning.first_utc[:10], tuning.last_utc[:10]}))
     where = f"{place}: " if place else ""
     winners = {one.size_bytes: one for one in group.winners}
     choices = _choices(contents, tuning, group)
@@ -87,8 +86,8 @@ def _section(contents: Contents, folder: str, tuning: Tuning, group: Group) -> S
     ]
     return Section(
         name,
-        f"{group.kernel} on {group.ranks} ranks, {nodes}, {tuning.mpi}",
-        f"{where}{', '.join(tuning.hosts)}, measured {days}. A rule gains more than"
+        f"{group.place}, {tuning.mpi}",
+        f"{where}{', '.join(tuning.hosts)}, measured {tuning.days}. A rule gains more than"
         f" {100 * tuning.least_gain:g} % in every launch. Rules in {folder}.",
         tables=[Table(f"{name}-sizes", _HEADINGS, rows)],
     )

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from switchpoint.printable import printable
-from switchpoint.reporting.terminal.words import counted
+from switchpoint.tables.units import counted
 
 
 def print_bundle(made: Mapping[str, Any]) -> None:

@@ -23,9 +23,8 @@ from switchpoint.reporting.terminal.tables import (
     show_line,
     show_table,
 )
-from switchpoint.reporting.terminal.words import counted
 from switchpoint.tables.columns import records
-from switchpoint.tables.units import range_text, significant
+from switchpoint.tables.units import counted, range_text, significant
 
 if TYPE_CHECKING:
     from switchpoint.comparison.compare import Comparison

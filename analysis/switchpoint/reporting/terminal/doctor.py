@@ -9,7 +9,7 @@ from rich.table import Table
 
 from switchpoint.printable import printable
 from switchpoint.reporting.terminal.tables import SafeConsole, safe_text, show_line, show_table
-from switchpoint.reporting.terminal.words import counted
+from switchpoint.tables.units import counted
 
 if TYPE_CHECKING:
     from switchpoint.sites.doctor import Fact

@@ -25,9 +25,9 @@ from switchpoint.reporting.terminal.each_finding import print_each
 from switchpoint.reporting.terminal.folded import show_lines
 from switchpoint.reporting.terminal.proved_causes import Proved, proved_causes, show_proved
 from switchpoint.reporting.terminal.tables import SafeConsole, show_line
-from switchpoint.reporting.terminal.words import counted, kind_text
+from switchpoint.reporting.terminal.words import kind_text
 from switchpoint.tables.columns import identity_columns
-from switchpoint.tables.units import range_text
+from switchpoint.tables.units import counted, range_text
 
 #: The largest number of printed lines; --all prints the rest.
 MOST_LINES = 36

@@ -9,8 +9,8 @@ from rich.text import Text
 from switchpoint.gating.kinds import ACCEPTED, ChangedFact, GateFinding
 from switchpoint.printable import printable
 from switchpoint.reporting.terminal.tables import SafeConsole, show_line
-from switchpoint.reporting.terminal.words import counted
 from switchpoint.tables.columns import records
+from switchpoint.tables.units import counted
 
 if TYPE_CHECKING:
     from switchpoint.gating.verdict import Verdict

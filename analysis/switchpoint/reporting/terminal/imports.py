@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from switchpoint.errors import InputError, NotRecognisedError, Reason
 from switchpoint.importing.suggestions import shown
-from switchpoint.reporting.terminal.words import counted
+from switchpoint.tables.units import counted
 
 if TYPE_CHECKING:
     from switchpoint.importing.suggestions import Suggestion

@@ -12,9 +12,8 @@ from rich.table import Table
 from switchpoint.models.gaps import ComparedCurve
 from switchpoint.models.site_model import Curve, Figure, SiteModel
 from switchpoint.reporting.terminal.tables import SafeConsole, show_line, show_table
-from switchpoint.reporting.terminal.words import counted
 from switchpoint.tables.columns import records
-from switchpoint.tables.units import percent, range_text, significant, size_text
+from switchpoint.tables.units import counted, percent, range_text, significant, size_text
 
 _ONE = {"launches": "launch", "passes": "pass"}
 

@@ -19,9 +19,7 @@ def print_tuning(tuning: Tuning, written: Sequence[Path] | None) -> None:
     """Print a table for each collective, then what has no rule, and the files."""
     console = SafeConsole()
     for group in tuning.groups:
-        nodes = f"{group.nodes} node{'s'[: group.nodes != 1]}"
-        title = f"{group.kernel} on {group.ranks} ranks, {nodes}, {tuning.mpi}"
-        show_line(console, title, style="bold")
+        show_line(console, f"{group.place}, {tuning.mpi}", style="bold")
         show_table(console, _table(group))
     for note in tuning.notes:
         show_line(console, f"note: {note}")

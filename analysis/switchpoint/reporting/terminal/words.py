@@ -1,4 +1,4 @@
-"""Words that several printed tables share: counts, lists, ranges, kinds of findings."""
+"""Words that several printed tables share: lists, ranges, kinds of findings."""
 
 from __future__ import annotations
 
@@ -20,8 +20,3 @@ def change_range(magnitudes: list[float]) -> str:
 def kind_text(kind: str) -> str:
     """Write a kind of finding in words."""
     return KINDS[kind].short
-
-
-def counted(number: int, noun: str) -> str:
-    """Write a number with its noun, in the plural if it is not 1."""
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
