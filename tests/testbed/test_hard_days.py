@@ -93,6 +93,9 @@ def test_a_drained_node_is_named_with_the_reason_until_it_is_restored(worn: Bed)
     assert worn.testbed("node", "a2", "--restore").returncode == 0
     assert worn.testbed("status").returncode == 0
     assert worn.slurm("srun", "-wa2", "hostname").stdout == "a2\n"
+    # Slurm writes its state every few seconds: a controller killed before drains the node again.
+    saved = f"grep -q '{reason}' /run/slurm/ctld/node_state || echo undrained"
+    wait_until(lambda: worn.inside("sh", "-c", saved) == "undrained", 30)
 
 
 def test_a_node_that_died_is_named_and_costs_only_itself(worn: Bed) -> None:
