@@ -45,7 +45,7 @@ TIED := $(if $(shell command -v setpriv),setpriv --pdeathsig TERM)
 # A make inside a make does not check again what is installed.
 READY := INSTALLED=yes
 
-C_FILES = $(shell git ls-files --cached --others --exclude-standard 'src/*.[ch]' 'tests/*.[ch]' 'checks/*.[ch]')
+C_FILES = $(shell git ls-files --cached --others --exclude-standard 'src/*.[ch]' 'tests/*.[ch]' 'checks/*.[ch]' 'bench/*.[ch]')
 # What people read: documents, comments and messages, except what other programs print.
 PROSE_FILES = $(shell git ls-files --cached --others --exclude-standard Makefile '*.md' '*.py' '*.[ch]' '*.html' \
     '*.y*ml' '*.toml' '*.sh' '*.txt' ':!tests/prose/*' ':!tests/analysis/outputs/*' ':!docs/studies/*')

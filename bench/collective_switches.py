@@ -20,7 +20,7 @@ from typing import Any
 
 from arguments import add_count, add_mpis, parser
 from on_testbed import ROOT, kernel, launch_on_all, testbed
-from switchpoint import InputError, explain, plan, read_files
+from switchpoint import InputError, explain, plan, read_facts, read_files
 
 SHAPE = ROOT / "bench" / "shapes" / "byte-links.yaml"
 NODES = 4
@@ -86,13 +86,37 @@ def judged(records: list[Path]) -> dict[int, dict[str, Any]]:
     return {row["first_size_bytes"]: row for row in explain(measurements).to_dict("records")}
 
 
-def print_rows(mpi: str, operation: str, found: dict[int, dict[str, Any]]) -> None:
+def differences(
+    name: str, mpi: str, operation: str, launches: int, sizes: dict[int, str], folder: Path
+) -> dict[int, str]:
+    """Say for each decision without a step how much its two algorithms differ in time there."""
+    said = {}
+    for size, decision in sizes.items():
+        before, after = decision.split(" to ")
+        ratios = []
+        for number in range(launches):
+            record = folder / f"{mpi}-{operation}-{size}-{number}.record"
+            options = [f"--algorithms={before},{after}", f"--sizes={size}", "--passes=25", *QUICK]
+            command = [kernel(mpi, operation), "--mode=library", *options, f"--record={record}"]
+            launch_on_all(name, mpi, NODES, [*command, "--quiet"], folder)
+            footer = read_facts(record).footer
+            assert footer is not None
+            times = {point["mode"]: point["median_us"] for point in footer["points"]}
+            ratios.append(times[f"library:{after}"] / times[f"library:{before}"] - 1)
+        bounds = f"{100 * min(ratios):+.1f} to {100 * max(ratios):+.1f} %"
+        said[size] = f"no step: there {after} takes {bounds} more time than {before}"
+    return said
+
+
+def print_rows(
+    mpi: str, operation: str, found: dict[int, dict[str, Any]], alike: dict[int, str]
+) -> None:
     """Print a row for each switch of the decision or of the measurement."""
     decided = DECISIONS[mpi].get(operation, {})
     for size in sorted({*decided, *found}):
         row = found.get(size)
         there = "-" if row is None else f"{100 * row['magnitude']:+.0f} %"
-        says = "not found" if row is None else f"{row['status']}: {row['reason']}"
+        says = alike[size] if row is None else f"{row['status']}: {row['reason']}"
         print(
             f"| {mpi} | {operation} | {size:,} | {decided.get(size, '-')} | {there} | {says} |",
             flush=True,
@@ -107,7 +131,10 @@ def main(launches: int, mpis: list[str], only: list[str] | None, sizes: str) -> 
         for mpi in mpis:
             for operation in only or DECISIONS[mpi]:
                 found = judged(measure(name, mpi, operation, launches, sizes, folder))
-                print_rows(mpi, operation, found)
+                decided = DECISIONS[mpi][operation]
+                missed = {size: decided[size] for size in decided if size not in found}
+                alike = differences(name, mpi, operation, launches, missed, folder)
+                print_rows(mpi, operation, found, alike)
     print(f"{launches} launches of each search")
 
 

@@ -91,8 +91,19 @@ def launch(
 
 def launch_on_all(name: str, mpi: str, nodes: int, command: list[str | Path], cwd: Path) -> str:
     """Run a rank on each node of the testbed ``name``; waiting ranks give up their core."""
-    waiting = {"OMPI_MCA_mpi_yield_when_idle": "1", "UCX_TLS": "tcp,self"}
-    return run(name, [*srun_words(mpi, nodes, nodes), *command], waiting, cwd)
+    return run(name, [*srun_words(mpi, nodes, nodes), *command], sharing_cores(mpi), cwd)
+
+
+@cache
+def sharing_cores(mpi: str) -> dict[str, str]:
+    """Return the variables with which ranks that wait give up their core, over TCP."""
+    if mpi != "mpich":
+        return {"OMPI_MCA_mpi_yield_when_idle": "1"}
+    library = ROOT / "build" / "bench" / "yielding_epoll.so"
+    library.parent.mkdir(parents=True, exist_ok=True)
+    source = ROOT / "bench" / "yielding_epoll.c"
+    subprocess.run(["cc", "-O2", "-shared", "-fPIC", "-o", library, source], check=True)
+    return {"UCX_TLS": "tcp,self", "LD_PRELOAD": str(library)}
 
 
 def srun_words(mpi: str, nodes: int, ranks: int) -> list[str]:

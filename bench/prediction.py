@@ -20,7 +20,7 @@ from pathlib import Path
 
 import pandas as pd
 from arguments import add_count, add_mpis, parser, several_of
-from on_testbed import ROOT, kernel, run, srun_words, testbed
+from on_testbed import ROOT, kernel, run, sharing_cores, srun_words, testbed
 from switchpoint import Store, compare_with, fit_model, read_files
 from switchpoint.errors import InputError
 from switchpoint.models.gains import LEAST_GAIN
@@ -143,7 +143,7 @@ def run_step(name: str, mpi: str, step: Step, record: Path, folder: Path) -> Non
             f"--record={record}",
         ],
         {"SLURM_HOSTFILE": str(hosts), "UCX_TLS": "tcp,self"}
-        | ({"OMPI_MCA_mpi_yield_when_idle": "1"} if ranks > 2 else {}),
+        | (sharing_cores(mpi) if ranks > 2 else {}),
         ROOT,
     )
 

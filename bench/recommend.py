@@ -13,7 +13,7 @@ import tempfile
 from pathlib import Path
 
 from arguments import add_count, add_mpis, parser
-from on_testbed import ROOT, kernel, run, srun_words, testbed
+from on_testbed import ROOT, kernel, run, sharing_cores, srun_words, testbed
 from switchpoint import check_advice, fit_model, read_files, recommend, save_model, write_advice
 from switchpoint.models.repeats import LEAST_LAUNCHES
 from switchpoint.models.rules_files import (
@@ -76,7 +76,7 @@ class Site:
                 f"--record={self.folder / record}",
             ],
             {"SLURM_HOSTFILE": str(hosts), "UCX_TLS": "tcp,self"}
-            | ({"OMPI_MCA_mpi_yield_when_idle": "1"} if len(process_map) > 2 else {})
+            | (sharing_cores(self.mpi) if len(process_map) > 2 else {})
             | (settings or {}),
             ROOT,
         )

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 from arguments import add_count, add_mpis, count, parser
-from on_testbed import ROOT, kernel, run, srun_words, testbed
+from on_testbed import ROOT, kernel, run, sharing_cores, srun_words, testbed
 from ratios import median_ratio
 from switchpoint import read_facts
 
@@ -43,8 +43,7 @@ def sort_once(
         ],
         {
             "SLURM_HOSTFILE": str(hosts),
-            "OMPI_MCA_mpi_yield_when_idle": "1",
-            "UCX_TLS": "tcp,self",
+            **sharing_cores(mpi),
         },
         folder,
     )

@@ -20,7 +20,17 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from arguments import one_of, parser
-from on_testbed import BIN, PLACEMENTS, PMI, ROOT, kernel, run, srun_words, testbed
+from on_testbed import (
+    BIN,
+    PLACEMENTS,
+    PMI,
+    ROOT,
+    kernel,
+    run,
+    sharing_cores,
+    srun_words,
+    testbed,
+)
 from switchpoint.studies.study_000 import FIGURE_10, FIGURE_13, LAYOUTS
 
 #: Nodes of processes 0 to 6, where not all are on one.
@@ -227,8 +237,8 @@ def measure(bed: Bed, name: str, run_: Run, mpi: str, folder: Path, number: int)
         words.append("--distribution=arbitrary")
     elif wanted:
         words += [*wanted.scheduler_options, *wanted.launcher_options]
-    if run_.ranks > 2:  # ranks that wait give up their core
-        variables = variables | {"OMPI_MCA_mpi_yield_when_idle": "1"}
+    if run_.ranks > 2:
+        variables = variables | sharing_cores(mpi)
     labels = {"site": bed.site, "partition": "batch", "environ": mpi,
               "placement": run_.placement} | run_.labels  # fmt: skip
     command = [*words, kernel(mpi, run_.kernel), *run_.options, "--quiet",

@@ -22,7 +22,7 @@ from pathlib import Path
 
 import numpy as np
 from arguments import add_count, add_mpis, one_of, parser
-from on_testbed import ROOT, kernel, launch_on_all, run, srun_words, testbed
+from on_testbed import ROOT, kernel, launch_on_all, run, sharing_cores, srun_words, testbed
 from switchpoint import InputError, Measurements, check_tuning, read_files, tune, write_tuning
 from switchpoint.comparison.algorithms import races
 from switchpoint.models.recommend import LIBRARIES
@@ -104,7 +104,7 @@ class Site:
     def _measure(self, operation: str, turn: int, side: str, rules: RulesFolder | None) -> None:
         record = self.folder / f"fresh-{operation}-{side.replace(' ', '-')}-{turn}.record"
         labels = [f"--label={RULES_LABEL}={WITH if rules else WITHOUT}"]
-        variables = {"OMPI_MCA_mpi_yield_when_idle": "1", "UCX_TLS": "tcp,self"}
+        variables = dict(sharing_cores(self.mpi))
         if rules is not None:
             labels.append(f"--label={DIGEST_LABEL}={rules.digest}")
             variables |= rules.variables
