@@ -2,12 +2,13 @@
 
 Four nodes with links of 8 Mbit/s and one rank each, so that messages decide, not cores. A sweep of
 the library's choice finds steps, `plan` says where to search, launches search there with all
-algorithms, and `explain` decides. The decisions are for 4 ranks: Open MPI's as SimGrid 3.32 copied
-them from 4.1, MPICH's by its control variables' limits (MPIR_CVAR_ALLREDUCE_SHORT_MSG_SIZE, ...).
-The kernel `reduce_scatter` calls MPI_Reduce_scatter_block, which SimGrid takes for the other
-call. Open MPI's decision is therefore that of ompi_coll_tuned_reduce_scatter_block_intra_dec_fixed,
-by the bytes of one block. MPICH's limit (MPIR_CVAR_REDUCE_SCATTER_COMMUTATIVE_LONG_MSG_SIZE) is at
-blocks of 128 KiB, past these sizes.
+algorithms, and `explain` decides. More launches time all algorithms at a size of each octave: they
+show which one the library uses, and how much two algorithms differ where a decision makes no step.
+The decisions are for 4 ranks with a node each. Open MPI's are those that SimGrid 3.32 copied from
+4.1; MPICH's are in the JSON text in libmpich 4.0.2 (its allreduce does not follow the variable
+MPIR_CVAR_ALLREDUCE_SHORT_MSG_SIZE). The kernel `reduce_scatter` calls
+MPI_Reduce_scatter_block, which SimGrid takes for the other call. Open MPI's decision is therefore
+that of ompi_coll_tuned_reduce_scatter_block_intra_dec_fixed, by the bytes of one block.
 Usage: ``.venv/bin/python bench/collective_switches.py [LAUNCHES] [MPI...] [--only OPERATION]
 [--sizes S]``
 """
@@ -15,17 +16,24 @@ Usage: ``.venv/bin/python bench/collective_switches.py [LAUNCHES] [MPI...] [--on
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
+import numpy as np
 from arguments import add_count, add_mpis, parser
 from on_testbed import ROOT, kernel, launch_on_all, testbed
-from switchpoint import InputError, explain, plan, read_facts, read_files
+from switchpoint import InputError, Measurements, explain, plan, read_files
+from switchpoint.comparison.algorithms import Race, algorithms, races
+from switchpoint.explanation.places import Explained
+from switchpoint.reporting.algorithms import MOST_PROBABILITY, answers, ranges, used_text
+from switchpoint.tables.columns import records as table_rows
+from switchpoint.tables.units import range_text
 
 SHAPE = ROOT / "bench" / "shapes" / "byte-links.yaml"
 NODES = 4
 #: Whole elements of 8 B.
-SIZES = "1K:8K:+512,10K:32K:+2K"
+SIZES = "512:2K:+256,2560:8K:+512,10K:32K:+2K"
+OCTAVES = [1024 << n for n in range(5)]
 #: Visits with one call each; a search ends after 20 s.
 QUICK = ["--samples=1", "--block-time=0", "--warmup=1", "--search-time=20000", "--time-budget=150"]
 
@@ -34,7 +42,8 @@ DECISIONS: dict[str, dict[str, dict[int, str]]] = {
     "openmpi": {
         "allreduce": {8192: "recursive_doubling to rabenseifner"},
         "broadcast": {2048: "binary_tree to binomial", 8192: "binomial to basic_linear"},
-        "reduce": {4096: "binary to chain"},
+        # A chain with no fan-out set is one chain: the same as a pipeline of one segment.
+        "reduce": {4096: "binary to pipeline"},
         "alltoall": {
             8192: "linear_sync to linear",
             16384: "linear to linear_sync",
@@ -46,7 +55,7 @@ DECISIONS: dict[str, dict[str, dict[int, str]]] = {
         },
     },
     "mpich": {
-        "allreduce": {2056: "recursive_doubling to reduce_scatter_allgather"},
+        "allreduce": {},
         "reduce": {2056: "binomial to reduce_scatter_gather"},
         "alltoall": {},
         "broadcast": {},
@@ -60,82 +69,94 @@ def measure(
     name: str, mpi: str, operation: str, launches: int, sizes: str, folder: Path
 ) -> list[Path]:
     """Return the records of the searches that the plan after a sweep asks for."""
-    program = kernel(mpi, operation)
     swept = folder / f"{mpi}-{operation}.record"
-    sweep = [f"--sizes={sizes}", "--passes=9", *QUICK, f"--record={swept}", "--quiet"]
-    launch_on_all(name, mpi, NODES, [program, "--mode=library", *sweep], folder)
+    sweep = ["--mode=library", f"--sizes={sizes}", "--passes=9", *QUICK, f"--record={swept}"]
+    launch_on_all(name, mpi, NODES, [kernel(mpi, operation), *sweep], folder)
     planned = plan(swept)
     if not planned.brackets:
         return []
-    records = [folder / f"{mpi}-{operation}-{number}.record" for number in range(launches)]
     brackets = ",".join(f"{mode}:{last}-{first}" for mode, last, first in planned.brackets)
-    options = ["--mode=library", "--algorithms=all", f"--brackets={brackets}", *QUICK, "--quiet"]
-    options.append(f"--sizes={','.join(map(str, planned.sizes_bytes))}")
+    options = [f"--brackets={brackets}", f"--sizes={','.join(map(str, planned.sizes_bytes))}"]
+    return with_all_algorithms(name, mpi, operation, launches, options, folder / "search")
+
+
+def with_all_algorithms(
+    name: str, mpi: str, operation: str, launches: int, options: list[str], folder: Path
+) -> list[Path]:
+    """Return the records of launches that time the library's choice and its algorithms."""
+    folder.mkdir(exist_ok=True)
+    records = [folder / f"{mpi}-{operation}-{number}.record" for number in range(launches)]
+    options = ["--mode=library", "--algorithms=all", *options, *QUICK]
     for record in records:
-        launch_on_all(name, mpi, NODES, [program, *options, f"--record={record}"], folder)
+        command = [kernel(mpi, operation), *options, f"--record={record}"]
+        launch_on_all(name, mpi, NODES, command, folder)
     return records
 
 
-def judged(records: list[Path]) -> dict[int, dict[str, Any]]:
-    """Return what is known of each switch, by its first size."""
-    if not records:
-        return {}
+def _read(records: list[Path]) -> Measurements:
     measurements = read_files(records).measurements
     if measurements is None:
         raise InputError("records", "nothing was measured")
-    return {row["first_size_bytes"]: row for row in explain(measurements).to_dict("records")}
+    return measurements
 
 
-def differences(
-    name: str, mpi: str, operation: str, launches: int, sizes: dict[int, str], folder: Path
-) -> dict[int, str]:
-    """Say for each decision without a step how much its two algorithms differ in time there."""
-    said = {}
-    for size, decision in sizes.items():
-        before, after = decision.split(" to ")
-        ratios = []
-        for number in range(launches):
-            record = folder / f"{mpi}-{operation}-{size}-{number}.record"
-            options = [f"--algorithms={before},{after}", f"--sizes={size}", "--passes=25", *QUICK]
-            command = [kernel(mpi, operation), "--mode=library", *options, f"--record={record}"]
-            launch_on_all(name, mpi, NODES, [*command, "--quiet"], folder)
-            footer = read_facts(record).footer
-            assert footer is not None
-            times = {point["mode"]: point["median_us"] for point in footer["points"]}
-            ratios.append(times[f"library:{after}"] / times[f"library:{before}"] - 1)
-        bounds = f"{100 * min(ratios):+.1f} to {100 * max(ratios):+.1f} %"
-        said[size] = f"no step: there {after} takes {bounds} more time than {before}"
-    return said
+def difference(race: Race, size: int, decision: str) -> str:
+    """Say how much two algorithms differ at a size, from launch to launch."""
+    before, after = (race.names.index(name) for name in decision.split(" to "))
+    at = race.sizes.tolist().index(size)
+    differences = np.expm1(race.slower[:, before, at] - race.slower[:, after, at])
+    low, high = 100 * differences.min(), 100 * differences.max()
+    return f"no step: {race.names[after]} takes {low:+.0f} to {high:+.0f} % more time there"
 
 
-def print_rows(
-    mpi: str, operation: str, found: dict[int, dict[str, Any]], alike: dict[int, str]
-) -> None:
+def print_rows(mpi: str, operation: str, found: dict[int, Explained], race: Race) -> None:
     """Print a row for each switch of the decision or of the measurement."""
-    decided = DECISIONS[mpi].get(operation, {})
+    decided = DECISIONS[mpi][operation]
     for size in sorted({*decided, *found}):
         row = found.get(size)
         there = "-" if row is None else f"{100 * row['magnitude']:+.0f} %"
-        says = alike[size] if row is None else f"{row['status']}: {row['reason']}"
+        says = f"{row['status']}: {row['reason']}" if row else difference(race, size, decided[size])
         print(
             f"| {mpi} | {operation} | {size:,} | {decided.get(size, '-')} | {there} | {says} |",
             flush=True,
         )
+    if not decided and not found:
+        print(f"| {mpi} | {operation} | - | - | - | no step |", flush=True)
+
+
+def uses(mpi: str, operation: str, measurements: Measurements) -> Iterator[str]:
+    """Yield a row for each range of sizes in which the library uses the same algorithms."""
+    table = algorithms(measurements)
+    for _, rows in table.groupby(ranges(answers(table))):
+        sizes = range_text(rows["size_bytes"].iloc[0], rows["size_bytes"].iloc[-1])
+        sure = min(rows["probability"].min(), MOST_PROBABILITY)
+        yield (
+            f"| {mpi} | {operation} | {sizes} | {used_text(rows['used'].iloc[0])} |"
+            f" {100 * sure:.0f} % |"
+        )
 
 
 def main(launches: int, mpis: list[str], only: list[str] | None, sizes: str) -> None:
-    """Print the table."""
+    """Print the tables."""
     print("| MPI | kernel | from byte | decision | time | found |\n|---|---|---|---|---|---|")
+    used = []
     with tempfile.TemporaryDirectory(dir=".") as scratch, testbed(shape=SHAPE) as name:
         folder = Path(scratch).resolve()
         for mpi in mpis:
             for operation in only or DECISIONS[mpi]:
-                found = judged(measure(name, mpi, operation, launches, sizes, folder))
-                decided = DECISIONS[mpi][operation]
-                missed = {size: decided[size] for size in decided if size not in found}
-                alike = differences(name, mpi, operation, launches, missed, folder)
-                print_rows(mpi, operation, found, alike)
-    print(f"{launches} launches of each search")
+                records = measure(name, mpi, operation, launches, sizes, folder)
+                rows = table_rows(explain(_read(records)), Explained) if records else []
+                found = {row["first_size_bytes"]: row for row in rows}
+                missed = DECISIONS[mpi][operation].keys() - found.keys()
+                at = ",".join(map(str, sorted({*OCTAVES, *missed})))
+                times = [f"--sizes={at}", "--passes=9"]
+                raced = _read(with_all_algorithms(name, mpi, operation, launches, times, folder))
+                [(_, _, race)] = races(raced)
+                print_rows(mpi, operation, found, race)
+                used += uses(mpi, operation, raced)
+    print("\n| MPI | kernel | sizes | the library uses | probability |\n|---|---|---|---|---|")
+    print(*used, sep="\n")
+    print(f"\n{launches} launches of each search")
 
 
 if __name__ == "__main__":

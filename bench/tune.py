@@ -141,7 +141,10 @@ def by_means(tuning: Tuning, measurements: Measurements) -> Tuning:
         samples = samples[samples["run_id"].isin(runs)]
         means = samples.groupby(["mode", "size_bytes"], observed=True)["time_us"].mean().unstack(0)
         names = [
-            one for one in race.names if not why_no_rule(library, group_kernel, one, ranks, True)
+            one
+            for one in race.names
+            if f"library:{one}" in means
+            and not why_no_rule(library, group_kernel, one, ranks, True)
         ]
         if not names:
             continue

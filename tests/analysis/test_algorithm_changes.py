@@ -92,6 +92,14 @@ def test_a_change_of_algorithm_is_confirmed_by_forcing_both(
     assert "confirmed" in capsys.readouterr().out
 
 
+def test_algorithms_that_decide_by_size_themselves_refute_nothing(tmp_path: Path) -> None:
+    times = CHANGE | {"smp": CHANGE[""], "nb": (1510, 1210)}
+    switch = answer(searched(tmp_path, times, launches=2, noise=0.02))
+    assert (switch["cause"], switch["status"]) == (
+        "allreduce changes from recursive_doubling to rabenseifner", "confirmed",
+    )  # fmt: skip
+
+
 def test_algorithms_that_cannot_be_told_apart_are_named_together(tmp_path: Path) -> None:
     times = CHANGE | {"segmented_ring": CHANGE["rabenseifner"]}
     switch = answer(searched(tmp_path, times, launches=2, noise=0.02))

@@ -35,7 +35,7 @@ def measured(
     for launch in range(launches):
         for size in map(int, SIZES):
             for name in ("", *only):
-                fixed, rate = ALGORITHMS[name or used_at(size)]
+                fixed, rate = ALGORITHMS.get(name) or ALGORITHMS[used_at(size)]
                 of_launch = rng.normal(0, way)
                 for turn in range(6):
                     slower = np.exp(of_launch + noise * rng.standard_t(3) + rng.normal(0, 0.01, 3))
@@ -83,6 +83,22 @@ def test_a_choice_that_was_not_measured_is_another() -> None:
     used = answers(algorithms(measured(2, 0.02, only=("ring", "segmented", "linear"))))
     assert used[256] == {"another"}
     assert used[8192] == {"ring", "segmented"}
+
+
+def test_an_algorithm_that_decides_by_size_itself_is_no_answer() -> None:
+    table = algorithms(measured(launches=2, noise=0.02, only=(*ALGORITHMS, "nb")))
+    assert all("nb" not in used and used & truth(size) for size, used in answers(table).items())
+
+
+def test_an_algorithm_that_takes_equally_long_at_one_size_is_named_there() -> None:
+    measurements = measured(launches=2, noise=0.002, way=0.002)
+    samples = measurements.samples
+    at, mode = samples["size_bytes"].eq(128), samples["mode"]
+    samples.loc[at & mode.eq("library:linear"), "time_us"] = samples.loc[
+        at & mode.eq("library:doubling"), "time_us"
+    ].to_numpy()
+    assert answers(algorithms(measurements))[128] == {"doubling", "linear"}
+    assert answers(algorithms(measurements))[256] == {"doubling"}
 
 
 def test_what_a_choice_loses_is_shown_where_every_launch_shows_it() -> None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -21,6 +21,7 @@ from scipy.special import logsumexp
 from switchpoint.errors import InputError
 from switchpoint.tables.columns import identity_columns
 from switchpoint.tables.measurements import Measurements
+from switchpoint.tables.mpi_names import DECIDING_ALGORITHMS
 from switchpoint.tables.student import SD_PER_MAD
 from switchpoint.tables.sweeps import Floats
 
@@ -41,6 +42,9 @@ _ANOTHER = 0.05
 
 #: Algorithms are named until they have this probability together.
 _SURE = 0.95
+
+#: Standard errors within which an algorithm certainly takes equally long.
+_EQUAL_ERRORS = 2
 
 #: Few visits make tails heavier than a normal distribution's: Student's t with so many degrees.
 _FREEDOM = 4
@@ -84,6 +88,11 @@ class Race:
     runs: list[str]
     slower: Floats
     error: Floats
+
+    def of(self, names: list[str]) -> Race:
+        """Return the race with some of its algorithms."""
+        at = [self.names.index(name) for name in names]
+        return replace(self, names=names, slower=self.slower[:, at], error=self.error[:, at])
 
     def together(self) -> tuple[Floats, Floats]:
         """Return the mean over launches and its standard error."""
@@ -235,14 +244,19 @@ def _race(visits: pd.DataFrame) -> Race | None:
 
 def _table(race: Race) -> pd.DataFrame:
     """Return a row for each size."""
-    probability = _probabilities(race)
-    names = [*race.names, ANOTHER]
+    used = race.of([name for name in race.names if name not in DECIDING_ALGORITHMS] or race.names)
+    probability = _probabilities(used)
+    names = [*used.names, ANOTHER]
     order = np.argsort(-probability, axis=0, kind="stable")
     summed = np.cumsum(np.take_along_axis(probability, order, axis=0), axis=0)
     count = 1 + np.argmax(summed >= _SURE, axis=0)
+    # The library may change to an algorithm that takes equally long at one size only.
+    mean, error = used.together()
+    equal = np.abs(mean) + _EQUAL_ERRORS * error < _WAY
+    named = [{*order[:n, at], *np.flatnonzero(equal[:, at])} for at, n in enumerate(count)]
     rows: dict[str, Any] = {
         "size_bytes": race.sizes,
-        "used": [sorted(names[a] for a in order[:n, s]) for s, n in enumerate(count)],
+        "used": [sorted(names[a] for a in at) for at in named],
         "probability": np.minimum(summed[count - 1, np.arange(len(count))], 1.0),
     }
     return pd.DataFrame(rows | _fastest(race))

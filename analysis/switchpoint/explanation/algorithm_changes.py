@@ -18,7 +18,7 @@ import pandas as pd
 from switchpoint.explanation.places import ConsideredCause, Explained, Place, Switch
 from switchpoint.explanation.verdicts import CONFIRMED, REFUTED, SUSPECTED
 from switchpoint.tables.measurements import Measurements
-from switchpoint.tables.mpi_names import OPERATION_NAMES
+from switchpoint.tables.mpi_names import DECIDING_ALGORITHMS, OPERATION_NAMES
 from switchpoint.tables.student import SD_PER_MAD
 from switchpoint.tables.sweeps import Floats
 
@@ -94,7 +94,8 @@ def algorithm_change(
         library uses, else `suspected`. None if no algorithms were timed there.
     """
     launches = [*_launches(measurements, place, switch)]
-    names = sorted(set.intersection(*({*launch} for launch in launches)) - {""}) if launches else []
+    of_all = set.intersection(*({*launch} for launch in launches)) if launches else set()
+    names = sorted(of_all - {""} - DECIDING_ALGORITHMS)
     if not names:
         return None
     jumps = [launch[""][1] - launch[""][0] for launch in launches]

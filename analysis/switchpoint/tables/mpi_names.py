@@ -23,6 +23,10 @@ _LIBRARIES = {
 #: The operations in the libraries' variables, by kernel, where the kernel has another name.
 OPERATION_NAMES = {"broadcast": "bcast", "reduce_scatter": "reduce_scatter_block"}
 
+#: MPICH's algorithms that call the operation again, on parts of the communicator or without
+#: blocking: they decide by size themselves, so that they change where the library's choice does.
+DECIDING_ALGORITHMS = {"smp", "nb"}
+
 #: A library's version string, or the name of a module or folder: with a version, or only a name.
 _MPI = re.compile(
     f"(?:{'|'.join(f'({form})' for form in _LIBRARIES.values())})"
