@@ -103,7 +103,8 @@ struct mode {
     bool large;        /* takes messages that are larger than an int, by large_messages.h */
     bool rotates;      /* each repetition takes its buffers from `sent` and `received` */
     bool replacement;  /* does by other operations of the library what the kernel's own does, and
-                          should not be faster; measured only if it is named */
+                          should not be faster; or the same with other counts. Measured only if it
+                          is named */
 };
 
 /* Whether it is known what a mode with a result sends. */

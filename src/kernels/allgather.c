@@ -1,7 +1,7 @@
 /* Allgather: what it costs until every rank has the message of every rank. */
-#include "equal_counts.h"
 #include "from_each.h"
 #include "kernel.h"
+#include "rank_counts.h"
 #include "replacement.h"
 
 static void run_library(const struct task *t, long iterations)
@@ -23,10 +23,10 @@ static void run_gather_then_bcast(const struct task *t, long iterations)
 
 static void run_by_allgatherv(const struct task *t, long iterations)
 {
-    const struct equal_counts *equal = t->state;
+    const struct rank_counts *each = t->state;
     for (long i = 0; i < iterations; i++) {
-        MPI_CHECK(MPI_Allgatherv(t->send, count_of(t), MPI_BYTE, t->receive, equal->counts,
-                                 equal->offsets, MPI_BYTE, t->comm));
+        MPI_CHECK(MPI_Allgatherv(t->send, each->counts[t->rank], MPI_BYTE, t->receive, each->counts,
+                                 each->offsets, MPI_BYTE, t->comm));
     }
 }
 
@@ -51,8 +51,19 @@ static const struct mode MODES[] = {
      .replacement = true,
      .arrival = arrival_from_each,
      .suits = suits_one_call,
-     .prepare = equal_counts_prepare,
-     .release = equal_counts_release},
+     .prepare = rank_counts_prepare,
+     .release = rank_counts_release},
+    {.name = "growing_allgatherv",
+     .summary = "MPI_Allgatherv with counts from 0 on rank 0 to twice the size on the last rank",
+     .source = "the v-form for ranks with parts of different sizes; the counts are ours",
+     .run = run_by_allgatherv,
+     .variant = GROWING_COUNTS,
+     .replacement = true,
+     .arrival = arrival_of_counts,
+     .send_bytes = own_count,
+     .suits = suits_one_call,
+     .prepare = rank_counts_prepare,
+     .release = rank_counts_release},
     {0},
 };
 
@@ -61,7 +72,7 @@ static const struct pattern ALLGATHER = {
 
 int main(int argc, char **argv)
 {
-    struct equal_counts counts = {0};
+    struct rank_counts counts = {0};
     const struct kernel allgather = {
         .name = "allgather",
         .summary = "until every rank has the message of every rank",

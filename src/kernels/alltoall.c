@@ -3,9 +3,9 @@
 #include <limits.h>
 #include <string.h>
 
-#include "equal_counts.h"
 #include "exchange_schedule.h"
 #include "kernel.h"
+#include "rank_counts.h"
 #include "replacement.h"
 
 enum { TAG = 1 };
@@ -192,10 +192,10 @@ static bool suits_group_shuffle(const struct task *t, struct refusal *refusal)
 
 static void run_by_alltoallv(const struct task *t, long iterations)
 {
-    const struct equal_counts *equal = t->state;
+    const struct rank_counts *each = t->state;
     for (long i = 0; i < iterations; i++) {
-        MPI_CHECK(MPI_Alltoallv(t->send, equal->counts, equal->offsets, MPI_BYTE, t->receive,
-                                equal->counts, equal->offsets, MPI_BYTE, t->comm));
+        MPI_CHECK(MPI_Alltoallv(t->send, each->counts, each->offsets, MPI_BYTE, t->receive,
+                                each->counts, each->offsets, MPI_BYTE, t->comm));
     }
 }
 
@@ -270,8 +270,8 @@ static const struct mode MODES[] = {
      .arrival = arrival,
      .send_bytes = send_bytes,
      .suits = suits_one_call,
-     .prepare = equal_counts_prepare,
-     .release = equal_counts_release},
+     .prepare = rank_counts_prepare,
+     .release = rank_counts_release},
     {0},
 };
 
@@ -303,7 +303,7 @@ static const struct pattern ALLTOALL = {
 int main(int argc, char **argv)
 {
     struct settings settings = {.packet_bytes = 65536, .group = 2};
-    struct equal_counts counts = {0};
+    struct rank_counts counts = {0};
     const struct kernel alltoall = {
         .name = "alltoall",
         .summary = "every rank has a message of the given size for every other rank",

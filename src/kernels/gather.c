@@ -1,7 +1,7 @@
 /* Gather: what it costs until rank 0 has the message of every rank. */
-#include "equal_counts.h"
 #include "from_each.h"
 #include "kernel.h"
+#include "rank_counts.h"
 #include "replacement.h"
 
 static void run_library(const struct task *t, long iterations)
@@ -26,12 +26,17 @@ static bool arrival(const struct task *t, int index, struct arrival *arrival)
     return t->rank == 0 && arrival_from_each(t, index, arrival);
 }
 
+static bool arrival_of_growing(const struct task *t, int index, struct arrival *arrival)
+{
+    return t->rank == 0 && arrival_of_counts(t, index, arrival);
+}
+
 static void run_by_gatherv(const struct task *t, long iterations)
 {
-    const struct equal_counts *equal = t->state;
+    const struct rank_counts *each = t->state;
     for (long i = 0; i < iterations; i++) {
-        MPI_CHECK(MPI_Gatherv(t->send, count_of(t), MPI_BYTE, t->receive, equal->counts,
-                              equal->offsets, MPI_BYTE, 0, t->comm));
+        MPI_CHECK(MPI_Gatherv(t->send, each->counts[t->rank], MPI_BYTE, t->receive, each->counts,
+                              each->offsets, MPI_BYTE, 0, t->comm));
     }
 }
 
@@ -55,8 +60,19 @@ static const struct mode MODES[] = {
      .replacement = true,
      .arrival = arrival,
      .suits = suits_one_call,
-     .prepare = equal_counts_prepare,
-     .release = equal_counts_release},
+     .prepare = rank_counts_prepare,
+     .release = rank_counts_release},
+    {.name = "growing_gatherv",
+     .summary = "MPI_Gatherv with counts from 0 on rank 0 to twice the size on the last rank",
+     .source = "the v-form for ranks with parts of different sizes; the counts are ours",
+     .run = run_by_gatherv,
+     .variant = GROWING_COUNTS,
+     .replacement = true,
+     .arrival = arrival_of_growing,
+     .send_bytes = own_count,
+     .suits = suits_one_call,
+     .prepare = rank_counts_prepare,
+     .release = rank_counts_release},
     {0},
 };
 
@@ -65,7 +81,7 @@ static const struct pattern GATHER = {
 
 int main(int argc, char **argv)
 {
-    struct equal_counts counts = {0};
+    struct rank_counts counts = {0};
     const struct kernel gather = {
         .name = "gather",
         .summary = "until rank 0 has the message of every rank",

@@ -1,8 +1,8 @@
 /* Scatter: what it costs until every rank has its message from rank 0. */
 #include <string.h>
 
-#include "equal_counts.h"
 #include "kernel.h"
+#include "rank_counts.h"
 #include "replacement.h"
 
 static void run_library(const struct task *t, long iterations)
@@ -50,11 +50,18 @@ static size_t send_bytes(const struct task *t)
 
 static void run_by_scatterv(const struct task *t, long iterations)
 {
-    const struct equal_counts *equal = t->state;
+    const struct rank_counts *each = t->state;
     for (long i = 0; i < iterations; i++) {
-        MPI_CHECK(MPI_Scatterv(t->send, equal->counts, equal->offsets, MPI_BYTE, t->receive,
-                               count_of(t), MPI_BYTE, 0, t->comm));
+        MPI_CHECK(MPI_Scatterv(t->send, each->counts, each->offsets, MPI_BYTE, t->receive,
+                               each->counts[t->rank], MPI_BYTE, 0, t->comm));
     }
+}
+
+static bool arrival_of_growing(const struct task *t, int index, struct arrival *arrival)
+{
+    *arrival = (struct arrival){
+        .bytes = own_count(t), .sender = 0, .sent_offset = counts_before(t, t->rank)};
+    return index == 0;
 }
 
 static const struct mode MODES[] = {
@@ -81,8 +88,19 @@ static const struct mode MODES[] = {
      .arrival = arrival,
      .send_bytes = send_bytes,
      .suits = suits_one_call,
-     .prepare = equal_counts_prepare,
-     .release = equal_counts_release},
+     .prepare = rank_counts_prepare,
+     .release = rank_counts_release},
+    {.name = "growing_scatterv",
+     .summary = "MPI_Scatterv with counts from 0 for rank 0 to twice the size for the last rank",
+     .source = "the v-form for ranks with parts of different sizes; the counts are ours",
+     .run = run_by_scatterv,
+     .variant = GROWING_COUNTS,
+     .replacement = true,
+     .arrival = arrival_of_growing,
+     .send_bytes = send_bytes,
+     .suits = suits_one_call,
+     .prepare = rank_counts_prepare,
+     .release = rank_counts_release},
     {0},
 };
 
@@ -91,7 +109,7 @@ static const struct pattern SCATTER = {
 
 int main(int argc, char **argv)
 {
-    struct equal_counts counts = {0};
+    struct rank_counts counts = {0};
     const struct kernel scatter = {
         .name = "scatter",
         .summary = "until every rank has its message from rank 0",

@@ -1048,6 +1048,23 @@ class TheCollectives(InAFolder):
                     self.assertEqual(verification["checks"], 2 * payloads(ranks))
                     self.assertEqual(verification["errors"], 0)
 
+    def test_unequal_counts_arrive_and_are_as_many_as_equal_ones(self):
+        once = ("--sizes=8,13", "--samples=1", "--passes=1", "--warmup=0", "--block-time=0")
+        once += ("--start=barrier",)  # nothing is repeated
+        for kernel in ("allgather", "gather", "scatter"):
+            for ranks in (2, 5):
+                with self.subTest(kernel=kernel, ranks=ranks):
+                    equal, unequal = (
+                        self.measured(
+                            KERNELS / kernel, f"--mode={which}_{kernel}v", *once, ranks=ranks
+                        ).footer["verification"]
+                        for which in ("by", "growing")
+                    )
+                    # Rank 0's count is 0, which is no payload.
+                    parts = (ranks - 1) * (ranks if kernel == "allgather" else 1)
+                    self.assertEqual((unequal["checks"], unequal["errors"]), (2 * parts, 0))
+                    self.assertEqual(unequal["bytes_moved"], equal["bytes_moved"])
+
     def test_results_are_those_of_an_own_computation(self):
         for kernel, others in self.REDUCED.items():
             for kind, ranks in (("double", 3), ("float", 2), ("int", 2)):
