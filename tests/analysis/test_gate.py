@@ -22,7 +22,7 @@ from switchpoint.gating import by_curve
 from switchpoint.gating import kept as keeping
 from switchpoint.gating import sessions as selection
 from switchpoint.gating.gate import judged_last
-from switchpoint.gating.kinds import GATE_COLUMNS
+from switchpoint.gating.kinds import ABSENCES, GATE_COLUMNS
 from switchpoint.gating.policy import Policy
 from switchpoint.gating.trends import trends
 from switchpoint.gating.verdict import Verdict
@@ -30,6 +30,7 @@ from switchpoint.store.compaction import compact
 from synthetic_nights import (
     MODES,
     PLACEMENTS,
+    SIZES,
     Change,
     Curve,
     Truth,
@@ -680,6 +681,60 @@ def test_curves_that_are_missing_here_and_there_are_one_finding_a_test(tmp_path:
 
     assert {one["kind"] for one in found} == {"missing_curve"}
     assert [len(one["curves"]) for one in found] == [3, 3]  # one for each MPI
+
+
+def with_rules(
+    tmp_path: Path, night: int, digest: str, sizes: np.ndarray = SIZES
+) -> list[Measurements]:
+    """Return what a night measured with rules of `switchpoint tune`, and without them."""
+    used = renamed(night_of(tmp_path / digest, night, sizes=sizes), "rules", "recommended")
+    without = night_of(tmp_path / f"not-{digest}", night, seed=2, sizes=sizes)
+    return [renamed(used, "rules_digest", digest), renamed(without, "rules", "default")]
+
+
+def test_curves_go_on_under_other_rules(tmp_path: Path) -> None:
+    """A rule was withdrawn, so that also the launches without rules have fewer sizes."""
+    store = Store(tmp_path / "store")
+    told = []
+    for night in range(7):
+        rules = ("first", SIZES) if night < 4 else ("second", SIZES[3:])
+        for side in with_rules(tmp_path, night, *rules):
+            store.add(side)
+        verdict = gate(store)
+        assert not {*verdict.findings["kind"]} & {*ABSENCES}
+        told.append([sentence for sentence in verdict.warnings if "rules" in sentence])
+
+    said = (
+        "12 curves of `recommended` go on under other rules (rules_digest first -> second): times"
+        " with these rules are compared from the next session on"
+    )
+    assert told == [[], [], [], [], [said], [], []]
+
+
+def test_of_two_folders_of_rules_that_are_measured_side_by_side_one_is_missed(
+    tmp_path: Path,
+) -> None:
+    store = Store(tmp_path / "store")
+    for night in range(4):
+        for digest in ("first", "second") if night < 3 else ("second",):
+            table = night_of(tmp_path / digest, night, seed=len(digest))
+            store.add(renamed(table, "rules_digest", digest))
+
+    verdict = gate(store)
+
+    assert {*verdict.findings["kind"]} == {"missing_curve"}
+    assert not any("other rules" in sentence for sentence in verdict.warnings)
+
+
+def test_sizes_that_are_missing_under_the_same_rules_are_told(tmp_path: Path) -> None:
+    store = Store(tmp_path / "store")
+    for night in range(4):
+        for side in with_rules(tmp_path, night, "first", SIZES if night < 3 else SIZES[3:]):
+            store.add(side)
+
+    found = only(gate(store))
+
+    assert (found["kind"], found["metric"]) == ("incomplete_session", "sizes")
 
 
 def test_fewer_launches_are_told(tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ from switchpoint.gating.circumstances import SessionRun, measured, nodes_of
 from switchpoint.gating.current import Current, Draft
 from switchpoint.gating.factors import groups_of
 from switchpoint.gating.words import named, shared_by
+from switchpoint.models.rules_files import DIGEST_LABEL
 from switchpoint.tables.columns import records
 from switchpoint.tables.sweeps import Indices
 from switchpoint.tables.units import counted
@@ -34,6 +35,7 @@ def drafts(current: Current, failed_checks: Sequence[tuple[str, str]]) -> Iterat
     yield from _clock(current)
     yield from _machine(current)
     yield from _failed(failed_checks)
+    _tell_of_other_rules(current)
     yield from _missing(current)
     yield from _incomplete(current)
     yield from _misplaced(current)
@@ -117,6 +119,23 @@ def _missing(current: Current) -> Iterator[Draft]:
             f"{counted(len(curves), 'curve')} of {words} {is_are} missing{why}",
             curves,
             shared=shared,
+        )
+
+
+def _tell_of_other_rules(current: Current) -> None:
+    """Say once which curves go on under other rules of `switchpoint tune`."""
+    curves, going_on = current.curves, current.absent.other_rules
+    changes: dict[tuple[str, str], list[int]] = {}
+    for curve, other in going_on.items():
+        before, now = (str(curves[DIGEST_LABEL].iloc[row]) for row in (curve, other))
+        changes.setdefault((before, now), []).append(curve)
+    for (before, now), rows in changes.items():
+        which = np.array(rows, dtype=np.intp)
+        name = named(curves, which, shared_by(curves.drop(columns=DIGEST_LABEL), which))
+        goes = "goes" if len(rows) == 1 else "go"
+        current.limits.append(
+            f"{counted(len(rows), 'curve')} of {name} {goes} on under other rules ({DIGEST_LABEL}"
+            f" {before} -> {now}): times with these rules are compared from the next session on"
         )
 
 

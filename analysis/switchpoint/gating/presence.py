@@ -10,11 +10,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
 from switchpoint.errors import InputError
 from switchpoint.gating.points import Points
 from switchpoint.limits import JSON_BYTES
+from switchpoint.models.rules_files import DIGEST_LABEL, RULES_LABEL
 from switchpoint.regular_files import read_limited
 from switchpoint.tables.sweeps import Floats, Indices
 
@@ -61,11 +63,15 @@ class Absent:
     fewer : list of Fewer
     all_new : bool
         Whether no curve of the current session was measured in a baseline session.
+    other_rules : dict
+        Curves of baseline sessions that go on under other rules of `switchpoint tune`, each with
+        its curve in the current session, which is the first with these rules. They are not missing.
     """
 
     missing: Indices = field(default_factory=lambda: np.zeros(0, dtype=np.intp))
     fewer: list[Fewer] = field(default_factory=list)
     all_new: bool = False
+    other_rules: dict[int, int] = field(default_factory=dict)
 
 
 def absent(points: Points) -> Absent:
@@ -75,7 +81,38 @@ def absent(points: Points) -> Absent:
     """
     there = _presence(points.launches["curve"].to_numpy(), points)
     before, now = there[:, :-1].any(axis=1), there[:, -1] > 0
-    return Absent(_missing(there), [*_fewer_of(points)], not (before & now).any())
+    missing = _missing(there)
+    going_on = _under_other_rules(points.curves, there, missing)
+    return Absent(
+        np.setdiff1d(missing, np.array([*going_on], dtype=np.intp)),
+        [*_fewer_of(points)],
+        not (before & now).any(),
+        {curve: other for curve, other in going_on.items() if not there[other, :-1].any()},
+    )
+
+
+def _under_other_rules(curves: pd.DataFrame, there: Floats, missing: Indices) -> dict[int, int]:
+    """Return missing curves of which the current session has one that differs in its rules alone.
+
+    Two curves of one session are no such pair: that session measured two folders of rules.
+    """
+    if DIGEST_LABEL not in curves:
+        return {}
+    alike = _numbers(curves, DIGEST_LABEL)
+    has_rules = curves[DIGEST_LABEL].notna().to_numpy()
+    going_on = {}
+    for curve in missing.tolist() if len(missing) else ():
+        others = has_rules & (alike == alike[curve]) & (there[:, -1] > 0)
+        others &= ~(there * there[curve]).any(axis=1)
+        if has_rules[curve] and others.any():
+            going_on[curve] = int(np.argmax(others))
+    return going_on
+
+
+def _numbers(curves: pd.DataFrame, *without: str) -> Indices:
+    """Number curves such that those which differ in these columns alone have the same number."""
+    keys = curves.drop(columns=[name for name in without if name in curves])
+    return keys.groupby([*keys], dropna=False).ngroup().to_numpy()
 
 
 def _presence(row: Indices, points: Points) -> Floats:
@@ -110,7 +147,7 @@ def _fewer_of(points: Points) -> Iterator[Fewer]:
     first = max(points.sessions - 1 - _RECENT, 0)
     launches = points.launches[points.launches["session_number"] >= first]
     yield from _fewer("launches", _counts(launches, first, points.sessions))
-    recent = points.session >= first
+    recent = (points.session >= first) & _with_rules_of_now(points)[points.launch]
     sizes = pd.DataFrame(
         {
             "curve": points.curve[recent],
@@ -119,6 +156,28 @@ def _fewer_of(points: Points) -> Iterator[Fewer]:
         }
     ).drop_duplicates()
     yield from _fewer("sizes", _counts(sizes, first, points.sessions))
+
+
+def _with_rules_of_now(points: Points) -> npt.NDArray[np.bool_]:
+    """Return of each launch whether its session had the rules of the current one, or none.
+
+    Launches with rules and those without have the sizes of these rules.
+    """
+    launches, curves = points.launches, points.curves
+    if DIGEST_LABEL not in curves:
+        return np.ones(len(launches), dtype=bool)
+    of_launch = launches["curve"].to_numpy()
+    beside = pd.DataFrame(
+        {
+            "series": _numbers(curves, DIGEST_LABEL, RULES_LABEL)[of_launch],
+            "session": launches["session_number"].to_numpy(),
+        }
+    )
+    digests = curves[DIGEST_LABEL].fillna("").to_numpy()[of_launch]
+    rules = beside.assign(digests=digests).groupby(["series", "session"])["digests"].agg(frozenset)
+    then = rules[pd.MultiIndex.from_frame(beside)].to_numpy()
+    now = rules.reindex(pd.MultiIndex.from_frame(beside.assign(session=points.sessions - 1)))
+    return np.asarray(then == now.to_numpy())
 
 
 def _counts(rows: pd.DataFrame, first: int, sessions: int) -> pd.DataFrame:
