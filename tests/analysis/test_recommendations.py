@@ -593,6 +593,34 @@ def test_if_all_is_withdrawn_the_files_that_were_written_set_nothing(tmp_path: P
     assert chosen((tmp_path / "openmpi-rules.conf").read_text(), 7, 4, MIB) == (0, 0)
 
 
+def test_maps_alone_leave_no_rules_of_before(tmp_path: Path) -> None:
+    write_advice(advised(), tmp_path)
+    model = site(line(FAR, "send", 50, 0.02), sort_us=NUMBER_US)
+    found = recommend(model, placement=FAR, about=["map"], cores=2, sizes_bytes=[200_000])
+
+    written = write_advice(found, tmp_path)
+
+    assert {path.suffix for path in written} >= {".env", ".rankfile"}
+    assert read_rules(tmp_path).variables == {}
+
+
+def test_settings_that_set_nothing_are_not_to_be_used(
+    model_file: Path, tmp_path: Path, switchpoint: Run
+) -> None:
+    words = ["model", "recommend", model_file, "--placement", FAR, "--nodes", 4, "--about",
+             "broadcast", "--sizes", "64K,1M", "--write", tmp_path / "rules"]  # fmt: skip
+    assert "use it: " in switchpoint(*words).stdout
+    Store(tmp_path / "store").add(launches({65536: 0.9, MIB: 0.9}))
+
+    printed = switchpoint(*words, "--checked", tmp_path / "store")
+
+    assert printed.exit_code == 0, printed.output
+    assert "use it: " not in printed.stdout
+    assert "module load" not in printed.stdout
+    said = " ".join(printed.stdout.split())
+    assert "rules/openmpi.env sets nothing: no rule of before is recommended any more" in said
+
+
 def test_the_command_says_so_in_words(model_file: Path, tmp_path: Path, switchpoint: Run) -> None:
     checked = launches({65536: 1.0, MIB: 2.5})
     checked.runs["warnings"] = "run 00000000: shortened"

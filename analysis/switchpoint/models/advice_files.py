@@ -50,10 +50,10 @@ def write_advice(
     """
     folder, library = Path(folder), recommendation.library
     files = library_files(folder, library, rules_of(recommendation.algorithms), mpich_library)
+    files = files or files_without_rules(folder, library)
     for advice in recommendation.maps:
         if advice.best_map is not None and advice.winner == "several nodes":
             files |= map_files(advice.best_map, hosts)
-    files = files or files_without_rules(folder, library)
     if not files:
         return []
     return write_rules(folder, files, by="model recommend", force=force)

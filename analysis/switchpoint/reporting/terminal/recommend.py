@@ -12,6 +12,7 @@ from rich.console import Console
 from rich.table import Table
 
 from switchpoint.models.collectives import KEEP, UNKNOWN, USE, Advice
+from switchpoint.models.rules_files import settings_in
 from switchpoint.models.rules_folder import module_name
 from switchpoint.reporting.terminal.tables import SafeConsole, safe_text, show_line, show_table
 from switchpoint.tables.units import range_text, significant, size_text
@@ -42,7 +43,11 @@ def print_written(written: Sequence[Path]) -> None:
     for path in written:
         console.print(safe_text(str(path)), soft_wrap=True)
     for path in written:
-        if path.suffix == ".env":
+        if path.suffix != ".env":
+            continue
+        if not settings_in(path.read_text(encoding="utf-8")):
+            show_line(console, f"{path} sets nothing: no rule of before is recommended any more")
+        else:
             # A shell looks for a name without a slash in PATH.
             file = shlex.quote(str(path) if "/" in str(path) else f"./{path}")
             console.print(safe_text(f"use it: set -a; . {file}; set +a"), soft_wrap=True)
