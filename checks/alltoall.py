@@ -21,7 +21,7 @@ class CompleteExchange(rfm.RunOnlyRegressionTest, RanksMixin, KernelMixin):
     # If there are more ranks than cores, each hop waits for a time slice of the scheduler.
     step_limit_s = 120
 
-    #: Ranks; any number that the placement's nodes divide. Pairwise needs a power of two.
+    #: Ranks; any number that the nodes divide. Pairwise needs a power of two.
     #:
     #: :type: :class:`int`
     ranks = variable(int, value=4)

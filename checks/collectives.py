@@ -29,7 +29,7 @@ class Collective(rfm.RunOnlyRegressionTest, RanksMixin, KernelMixin):
     #: :type: :class:`str`
     operation = parameter(OPERATIONS, loggable=True)
 
-    #: Ranks; any number that the placement's nodes divide.
+    #: Ranks; any number that the nodes divide.
     #:
     #: :type: :class:`int`
     ranks = variable(int, value=4)
@@ -61,6 +61,8 @@ class Collective(rfm.RunOnlyRegressionTest, RanksMixin, KernelMixin):
     @run_before("performance")
     def name_performance_variables(self):
         """One time for each mode that was measured, with the largest message."""
+        if self.is_dry_run():
+            return  # nothing was measured
         largest = max(self.sizes_bytes)
         measured = [mode for mode, size_bytes in self.points if size_bytes == largest]
         self.perf_variables = {

@@ -83,6 +83,7 @@ class Confirm(rfm.RunOnlyRegressionTest, TrialMixin, KernelMixin):
         self.modes = self.planned["modes"]
         self.sizes_bytes = self.planned["sizes_bytes"]
         self.num_tasks = self.planned["ranks"]
+        self.nodes = len({*self.planned["nodes"], *self.planned["avoided"]})
         super().describe()
 
     @run_after("init")

@@ -41,7 +41,7 @@ class Recommended(rfm.RunOnlyRegressionTest, LaunchesMixin, RanksMixin, KernelMi
     sizes_bytes = [1 << bit for bit in range(6, 21, 2)]
     step_limit_s = 120
 
-    #: Ranks; any number that the placement's nodes divide.
+    #: Ranks; any number that the nodes divide.
     #:
     #: :type: :class:`int`
     ranks = variable(int, value=4)

@@ -3,6 +3,7 @@
 Only the site's partition defines what a name means (``extras['placements']``).
 """
 
+import functools
 import re
 from pathlib import Path
 
@@ -11,11 +12,13 @@ import reframe.utility.sanity as sn
 import reframe.utility.typecheck as typ
 from reframe.core.backends import getlauncher
 from reframe.core.builtins import deferrable, parameter, run_after, run_before, variable
-from reframe.core.exceptions import SanityError
+from reframe.core.exceptions import ReframeError, SanityError
 from reframe.core.logging import getlogger
 from switchpoint.records.run_facts import LINK
 from switchpoint.sites.placement_proof import contradictions
 from switchpoint.sites.placements import BUILT_IN, Placement
+from switchpoint.sites.requests import lack_of_nodes
+from switchpoint.sites.slurm import ask_slurm
 
 from .session import OwnStageMixin, session_name, would_take
 from .shell_words import quoted_variables
@@ -24,6 +27,9 @@ from .shell_words import quoted_variables
 #: ends with the second one if something else killed one of its ranks.
 TIMED_OUT = 124
 KILLED = 137
+
+#: Asked once, by the first test that needs it: later, ranks are timed on the nodes.
+slurm_here = functools.cache(ask_slurm)
 
 
 def offered_placements():
@@ -58,6 +64,12 @@ class PlacementMixin(OwnStageMixin):
     #: :type: :class:`List[str]`
     placements = variable(typ.List[str], value=[])
 
+    #: Number of nodes, over the placement's kind of path; 0: the placement's own number. Placements
+    #: that cannot have so many nodes are skipped.
+    #:
+    #: :type: :class:`int`
+    nodes = variable(int, value=0)
+
     #: Time limit of the parallel step in seconds. Slurm's own limit is in minutes and acts late.
     #: If a node or link is lost, ranks wait for ever.
     #:
@@ -87,6 +99,9 @@ class PlacementMixin(OwnStageMixin):
     @run_after("setup")
     def request_placement(self):
         """Convert the name to nodes, scheduler options and environment variables."""
+        if self.nodes not in (0, self.own_placement.nodes):
+            lack = self.lack_of_nodes()
+            self.skip_if(lack, f"nodes={self.nodes}: {lack}")
         wanted = self.requested_placement
         self.deal_ranks()
         self.exclusive_access = True
@@ -97,6 +112,18 @@ class PlacementMixin(OwnStageMixin):
         family = self.current_environ.extras.get("mpi", "any")
         self.env_vars.update({**self.patience(family), **wanted.variables(family)})
         self.set_variables("rank_environment", self.rank_environment)
+
+    def lack_of_nodes(self):
+        """Why the placement cannot have the chosen number of nodes; empty if it can."""
+        try:
+            wanted = self.own_placement.on_nodes(self.nodes)
+        except ValueError as error:
+            return str(error)
+        partition = self.current_partition
+        if partition.scheduler.is_local:
+            return ""
+        pattern = partition.extras.get("switch_from_node_name")
+        return lack_of_nodes(wanted, partition.access, pattern, slurm_here())
 
     def set_variables(self, source, settings):
         """Set variables of the ranks that the named source gives, after they were checked."""
@@ -122,7 +149,7 @@ class PlacementMixin(OwnStageMixin):
         """Put the same number of ranks on each node."""
         wanted = self.requested_placement
         if self.num_tasks % wanted.nodes:
-            raise ValueError(
+            raise ReframeError(
                 f"{self.num_tasks} ranks cannot be divided evenly over the {wanted.nodes} nodes "
                 f"of placement '{self.placement}'"
             )
@@ -205,7 +232,8 @@ class PlacementMixin(OwnStageMixin):
     @property
     def run_labels(self):
         """Labels that name the run in its record: claims, which the record proves or refutes."""
-        link = self.requested_placement.link_Gbps
+        wanted = self.requested_placement
+        link = wanted.link_Gbps
         return {
             "site": self.current_system.name,
             "partition": self.current_partition.name,
@@ -213,9 +241,17 @@ class PlacementMixin(OwnStageMixin):
             "placement": self.placement,
             "check": type(self).__name__,
             "session": session_name(),
+            # Part of the curves' identity: those of other numbers of nodes are other curves.
+            **({} if wanted.nodes == self.own_placement.nodes else {"nodes": f"{wanted.nodes}"}),
         } | ({} if link is None else {LINK: f"{link:g}"})
 
     @property
     def requested_placement(self):
+        """The placement with the chosen number of nodes."""
+        own = self.own_placement
+        return own.on_nodes(self.nodes) if self.nodes else own
+
+    @property
+    def own_placement(self):
         """The site's definition of the placement."""
         return Placement.model_validate(self.current_partition.extras["placements"][self.placement])

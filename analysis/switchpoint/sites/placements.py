@@ -83,6 +83,39 @@ class Placement(BaseModel):
         """Return environment variables that force this placement's path for ``mpi_family``."""
         return {**self.environment.get("any", {}), **self.environment.get(mpi_family, {})}
 
+    def on_nodes(self, nodes: int) -> Placement:
+        """Return this placement with another number of nodes, over the same kind of path.
+
+        Counts of features grow with it: ``[rack1*1&rack2*1]`` of two nodes is
+        ``[rack1*2&rack2*2]`` of four.
+
+        Raises
+        ------
+        ValueError
+            If it cannot have so many nodes.
+        """
+        if nodes == self.nodes:
+            return self
+        if self.nodes == 1 or nodes == 1:
+            raise ValueError(
+                f"the placement has {self.nodes} node{'s'[: self.nodes > 1]}, and the path within"
+                " one node is another than the path between several"
+            )
+        if nodes < self.switches:
+            raise ValueError(f"{nodes} nodes cannot be under {self.switches} switches")
+
+        def scaled(count: re.Match[str]) -> str:
+            wanted, rest = divmod(int(count[1]) * nodes, self.nodes)
+            if rest:
+                raise ValueError(
+                    f"{nodes} nodes cannot be divided as {' '.join(self.scheduler_options)} divides"
+                    f" {self.nodes}"
+                )
+            return f"*{wanted}"
+
+        options = tuple(re.sub(r"\*(\d+)", scaled, option) for option in self.scheduler_options)
+        return self.model_copy(update={"nodes": nodes, "scheduler_options": options})
+
 
 class Placements(BaseModel):
     """A site's ``placements.yaml``."""

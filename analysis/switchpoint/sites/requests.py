@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from pydantic import ValidationError
@@ -20,28 +20,54 @@ _SLURM_SCHEDULERS = {"slurm", "squeue", "scontrol"}
 
 def examine_requests(site: Site, partition: Mapping[str, Any], slurm: Slurm) -> Iterator[Fact]:
     """Compare a partition and its placements with the scheduler."""
-    nodes = slurm.nodes
+    access = partition.get("access") or []
     if partition.get("scheduler") in _SLURM_SCHEDULERS:
-        access = partition.get("access", [])
-        wanted = option(access, "--partition", "-p")
-        if lack := _lack(site, partition, slurm, wanted):
+        if lack := _lack(site, partition, slurm, option(access, "--partition", "-p")):
             yield lack
             return
-        nodes = [node for node in nodes if not wanted or wanted in node.partitions]
         if option(access, "--constraint", "-C"):
             yield problem(
                 site.line("--constraint", "-C"),
                 f"{_topic(partition)}: a constraint in `access` cannot go with those of placements",
                 "move it to placements.yaml",
             )
-    here = Slurm(nodes, None, dict(slurm.switches), slurm.launch_types)
     pattern = partition.get("extras", {}).get("switch_from_node_name")
+    here = _of_partition(slurm, access, pattern)
+    for name, content in partition.get("extras", {}).get("placements", {}).items():
+        yield from _examine_placement(site, partition, here, name, content)
+
+
+def lack_of_nodes(
+    placement: Placement, access: Sequence[str], switch_from_node_name: str | None, slurm: Slurm
+) -> str:
+    """Return why Slurm cannot give a placement's nodes; empty if it can, or does not answer.
+
+    Parameters
+    ----------
+    placement
+        What is asked for.
+    access
+        The options of the partition's jobs.
+    switch_from_node_name
+        The site's pattern, for a Slurm that names no switches.
+    slurm
+        As it answers now.
+    """
+    here = _of_partition(slurm, access, switch_from_node_name)
+    problems = _placement_problems(placement, here) if here.nodes else iter(())
+    return next((f"{found}; {fix}" for _, found, fix in problems), "")
+
+
+def _of_partition(slurm: Slurm, access: Sequence[str], pattern: str | None) -> Slurm:
+    """Return what Slurm has in the partition that the options of its jobs name."""
+    wanted = option(access, "--partition", "-p")
+    nodes = [node for node in slurm.nodes if not wanted or wanted in node.partitions]
+    here = Slurm(nodes, None, dict(slurm.switches), slurm.launch_types)
     if not here.switches and pattern:
         for node in nodes:
             if switch := re.search(pattern, node.name):
                 here.switches.setdefault(switch[1], set()).add(node.name)
-    for name, content in partition.get("extras", {}).get("placements", {}).items():
-        yield from _examine_placement(site, partition, here, name, content)
+    return here
 
 
 def _topic(partition: Mapping[str, Any]) -> str:
