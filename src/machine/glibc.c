@@ -1,4 +1,4 @@
-/* The C library's tunables in use: from some of these sizes on it copies messages in another way.
+/* The C library's tunables in use: from some of these sizes on it copies messages otherwise.
  * Defaults depend on version, distribution and processor, so its loader is asked. */
 #include "glibc.h"
 
@@ -33,7 +33,7 @@ static const char *loader(void)
     return tunables != NULL && dladdr(tunables, &object) != 0 ? object.dli_fname : NULL;
 }
 
-/* Starts the loader so that it writes into a pipe. This makes no copy of this process: memory may be
+/* Starts the loader so that it writes into a pipe. No copy of this process is made: memory may be
  * registered with a network adapter. */
 static pid_t start_listing(const char *program, int output)
 {

@@ -1,4 +1,4 @@
-/* The C library's tunables in use: from some of these sizes on it copies messages in another way. */
+/* The C library's tunables in use: from some of these sizes on it copies messages otherwise. */
 #ifndef SWITCHPOINT_GLIBC_H
 #define SWITCHPOINT_GLIBC_H
 

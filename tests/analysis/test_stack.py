@@ -368,7 +368,12 @@ def copying_record(record: str, **glibc: Any) -> tuple[Any, Any]:
     measurements = read(RECORDS / f"{record}.record.gz")
     (run,) = measurements.runs["run_id"]
     header, footer = measurements.facts(run)
-    known = {"version": "2.36", "settings": {MOVSB: "2112"}, "sizes": [MOVSB], "cpu_flags": ["erms"]}
+    known = {
+        "version": "2.36",
+        "settings": {MOVSB: "2112"},
+        "sizes": [MOVSB],
+        "cpu_flags": ["erms"],
+    }
     header["mpi"]["stack"] = {"glibc": known | glibc}
     return header, footer
 

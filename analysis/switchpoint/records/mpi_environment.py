@@ -47,8 +47,8 @@ def mpi_settings(environment: Mapping[str, Any]) -> dict[str, str]:
 def single_settings(environment: Mapping[str, Any]) -> dict[str, str]:
     """Return the variables of a record's `mpi.environment` that a user set, each tunable alone.
 
-    >>> single_settings({"UCX_TLS": "sm", "GLIBC_TUNABLES": "glibc.malloc.check=1:glibc.rtld.nns=4"})
-    {'UCX_TLS': 'sm', 'GLIBC_TUNABLES=glibc.malloc.check': '1', 'GLIBC_TUNABLES=glibc.rtld.nns': '4'}
+    >>> single_settings({"UCX_TLS": "sm", "GLIBC_TUNABLES": "glibc.a.b=1:glibc.c.d=2"})
+    {'UCX_TLS': 'sm', 'GLIBC_TUNABLES=glibc.a.b': '1', 'GLIBC_TUNABLES=glibc.c.d': '2'}
     """
     settings = mpi_settings(environment)
     for assignment in settings.pop(TUNABLES, "").split(":"):
