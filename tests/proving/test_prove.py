@@ -174,7 +174,7 @@ def test_a_threshold_over_an_automatic_value_is_not_taken_for_the_cause(prove: P
 def test_a_tunable_of_glibc_is_changed_and_those_that_are_set_stay(tmp_path: Path) -> None:
     name = "glibc.cpu.x86_rep_movsb_threshold"
     command = ["mpiexec.openmpi", "-n", "2", str(kernel("openmpi", "zoom"))]
-    words = [f"--setting={name}", "--budget=5s", "--", *command]
+    words = [f"--setting={name}", "--budget=30s", "--", *command]
     set_to = {"GLIBC_TUNABLES": f"glibc.malloc.mmap_max=0:{name}=2400"}
     done = run(tmp_path / "proof", words, set_to)
     if "lists no setting" in done.stderr:
