@@ -410,6 +410,14 @@ def test_a_tunable_of_glibc_is_a_setting_by_itself() -> None:
     assert "GLIBC_TUNABLES" not in known
 
 
+def test_a_name_that_is_no_setting_of_the_stack_is_not_listed() -> None:
+    hostile = {"evil; x": "4100"}
+    header, footer = copying_record("openmpi-memory-limit-4096", settings=hostile, sizes=[*hostile])
+
+    assert not {*hostile} & {*settings_in_use(header)}
+    assert eager_suspects(header, footer, 4040)
+
+
 def test_tcp_segments_count_where_tcp_may_have_carried_messages() -> None:
     sent = [entry.message_header for entry in segments_of(described(MVAPICH4), "network")]
     assert sent == [13]

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from switchpoint.explanation.stack import listed_settings
-from switchpoint.records.mpi_environment import TUNABLES, single_settings
+from switchpoint.records.mpi_environment import TUNABLES, may_steer, single_settings
 from switchpoint.tables.mpi_names import mpi_name
 from switchpoint.tables.units import bytes_of
 
@@ -85,7 +85,8 @@ def settings_in_use(header: Header) -> dict[str, InUse]:
     in_use: dict[str, InUse] = {}
     mpi = header.get("mpi", {})
     for setting in _listed(mpi):
-        in_use.setdefault(setting.name, setting)
+        if may_steer(setting.environment):  # a record may list any names
+            in_use.setdefault(setting.name, setting)
     return in_use
 
 
