@@ -360,7 +360,9 @@ STACK: dict[str, Any] = {
     "selected": {"pml": ["ucx"], "mtl": [], "btl": []},
     "tcp": {"tcp_rmem": [4096, 131072, 6291456], "tcp_congestion_control": "cubic"},
     "glibc": {
-        "version": "2.36", "settings": {"glibc.cpu.hwcaps": ""}, "sizes": [],
+        "version": "2.36",
+        "settings": {"glibc.cpu.hwcaps": ""},
+        "sizes": [],
         "cpu_flags": ["erms", "fsrm"],
     },
 }
