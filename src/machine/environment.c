@@ -10,10 +10,10 @@
 #include "memory.h"
 
 /* Of the MPI libraries, and of the libraries below them: MVAPICH (MV2_, MVP_), PSM2 (PSM, HFI_),
- * verbs (IBV_, RDMAV_, MLX5_), Slingshot (CXI_). */
+ * verbs (IBV_, RDMAV_, MLX5_), Slingshot (CXI_), the C library. */
 static const char *const SETTINGS[] = {
-    "OMPI_", "PMIX_MCA_", "PRTE_", "MPICH_", "MPIR_", "MV2_", "MVP_",   "I_MPI_", "UCX_",
-    "FI_",   "PSM",       "HFI_",  "HCOLL_", "IBV_",  "CXI_", "RDMAV_", "MLX5_",  "PSP_",
+    "OMPI_", "PMIX_MCA_", "PRTE_",  "MPICH_", "MPIR_", "MV2_",   "MVP_",  "I_MPI_", "UCX_",   "FI_",
+    "PSM",   "HFI_",      "HCOLL_", "IBV_",   "CXI_",  "RDMAV_", "MLX5_", "PSP_",   "GLIBC_",
 };
 
 /* Open MPI's launcher passes these to its processes: addresses and keys of one job, not settings.

@@ -1,6 +1,7 @@
 /* The settings of what lies below MPI in this process, and the parts of it that are in use. */
 #include "mpi_stack.h"
 
+#include "glibc.h"
 #include "libfabric.h"
 #include "openmpi_components.h"
 #include "tcp_settings.h"
@@ -13,5 +14,6 @@ void mpi_stack_write(struct json *json, const char *key)
     libfabric_write(json, "libfabric");
     openmpi_components_write(json, "selected");
     tcp_settings_write(json, "tcp");
+    glibc_write(json, "glibc");
     json_close(json, '}');
 }

@@ -4,7 +4,8 @@
 
 #include "json.h"
 
-/* Writes an object: UCX's and libfabric's settings, Open MPI's components, the kernel's TCP. */
+/* Writes an object: the settings of UCX, libfabric, the kernel's TCP and glibc, and Open MPI's
+ * components. */
 void mpi_stack_write(struct json *json, const char *key);
 
 #endif

@@ -16,6 +16,9 @@ EXPLAIN = RECORDS / "explain"
 #: Where `late` says that no switch is.
 EAGER = "MPI_Send returns before its receive is posted up to 1048576 bytes"
 
+#: From which size on glibc copies in another way.
+REP_MOVSB = "glibc.cpu.x86_rep_movsb_threshold"
+
 
 class Experiment:
     """A recorded zoom, and trials that are made from it."""
@@ -54,17 +57,19 @@ class Experiment:
         labels: Mapping[str, str] | None = None,
         lanes: list[str] | None = None,
         ucx: Mapping[str, str] | None = None,
+        tunables: Mapping[str, int] | None = None,
     ) -> Experiment:
         """Add a run: settings by control variable or environment variable, and its last eager size.
 
-        `last` is None if MPI_Send stayed eager. `ucx` are the values that UCX lists.
+        `last` is None if MPI_Send stayed eager. `ucx` are the values that UCX lists, `tunables`
+        those of glibc that are set; None if the record says nothing of glibc.
         """
         header, footer = json.loads(json.dumps(self._header)), json.loads(json.dumps(self._footer))
         number = len(self.records)
         header["run_id"] = f"{number:032x}"
         header["labels"]["session"] = "an experiment"
-        if changed:
-            header["labels"]["intervention"] = f"{len(changed)} settings"
+        if changed or tunables:
+            header["labels"]["intervention"] = "some settings"
         header["labels"] |= labels or {}
         mpi = header["mpi"]
         mpi["environment"] |= self._environment
@@ -79,6 +84,15 @@ class Experiment:
                 "ucx": {"version": "1.13.1", "settings": listed, "sizes": list(listed)},
                 "libfabric": None, "selected": {}, "tcp": {},
             }  # fmt: skip
+        if tunables is not None:
+            default = {REP_MOVSB: "2112", "glibc.malloc.check": "0"}
+            listed = default | {name: str(value) for name, value in tunables.items()}
+            mpi.setdefault("stack", {})["glibc"] = {
+                "version": "2.36", "settings": listed, "sizes": [REP_MOVSB], "cpu_flags": ["erms"],
+            }  # fmt: skip
+            assigned = [f"{name}={value}" for name, value in tunables.items()]
+            if assigned:
+                mpi["environment"]["GLIBC_TUNABLES"] = ":".join(assigned)
         if lanes is not None:
             end = 2**62 if last is None else last
             protocols = [

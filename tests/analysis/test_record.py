@@ -359,6 +359,12 @@ STACK: dict[str, Any] = {
     "libfabric": {"version": "1.17", "settings": {"FI_TCP_IFACE": None}, "sizes": []},
     "selected": {"pml": ["ucx"], "mtl": [], "btl": []},
     "tcp": {"tcp_rmem": [4096, 131072, 6291456], "tcp_congestion_control": "cubic"},
+    "glibc": {
+        "version": "2.36",
+        "settings": {"glibc.cpu.hwcaps": ""},
+        "sizes": [],
+        "cpu_flags": ["erms", "fsrm"],
+    },
 }
 ENDPOINT: dict[str, Any] = {
     "lanes": ["sysv/memory", "cma/memory"],
@@ -388,7 +394,8 @@ def test_what_lies_below_mpi_is_read(tmp_path: Path) -> None:
     assert facts.header["mpi"]["stack"] == STACK
     assert facts.footer["ranks"][1]["ucx_endpoints"] == [ENDPOINT]
     unknown: dict[str, Any] = {"ucx": None, "libfabric": None, "selected": {}, "tcp": {}}
-    assert read_facts(with_stack(tmp_path / "none.record", unknown, [])).footer is not None
+    for older in (unknown, unknown | {"glibc": None}):
+        assert read_facts(with_stack(tmp_path / "none.record", older, [])).footer is not None
 
 
 @pytest.mark.parametrize(
@@ -403,6 +410,7 @@ def test_what_lies_below_mpi_is_read(tmp_path: Path) -> None:
          "mpi.stack.libfabric.settings.A' has the wrong type"),
         ({"selected": {"pml": "ucx"}}, "mpi.stack.selected.pml' has the wrong type"),
         ({"tcp": {"tcp_rmem": {}}}, "mpi.stack.tcp.tcp_rmem"),
+        ({"glibc": STACK["glibc"] | {"cpu_flags": 1}}, "mpi.stack.glibc.cpu_flags' has the wrong"),
     ],
 )  # fmt: skip
 def test_a_wrong_field_of_what_lies_below_mpi_is_named(
@@ -565,13 +573,14 @@ def test_what_lies_below_mpi_is_a_term_of_a_run(tmp_path: Path) -> None:
     assert facts.footer is not None
     facts.header["mpi"]["stack"] = {
         "ucx": {"version": "1.15.0", "settings": {}}, "libfabric": None, "selected": {},
-        "tcp": {"tcp_congestion_control": "bbr"},
+        "tcp": {"tcp_congestion_control": "bbr"}, "glibc": STACK["glibc"],
     }  # fmt: skip
     facts.footer["ranks"][0]["ucx_endpoints"] = [ENDPOINT]
 
     terms = run_terms(facts.header, facts.footer)
 
     assert terms["UCX"] == "1.15.0"
+    assert terms["glibc"] == "2.36"
     assert terms["kernel's tcp_congestion_control"] == "bbr"
     assert terms["UCX's transports"] == ", ".join(sorted(ENDPOINT["lanes"]))
     assert "libfabric" not in terms

@@ -447,6 +447,7 @@ TUNED = {
     "MPIR_CVAR_CH4_NETMOD": "ucx", "MPIR_CVAR_BCAST_INTRA_ALGORITHM": "binomial",
     "MPIR_CVAR_CH4_SHM_POSIX_IQUEUE_CELL_SIZE": "9856", "MPICH_OFI_NIC_POLICY": "NUMA",
     "MV2_IBA_EAGER_THRESHOLD": "16K",
+    "GLIBC_TUNABLES": "glibc.cpu.x86_rep_movsb_threshold=0xbb8:glibc.malloc.mmap_max=0",
 }  # fmt: skip
 
 #: Values that no setting needs: those of UCX_TLS here.

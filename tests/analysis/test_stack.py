@@ -9,8 +9,9 @@ from conftest import RECORDS, write_record
 from switchpoint import read
 from switchpoint.explanation.applicable import segments_of, settings_of, value_of
 from switchpoint.explanation.catalogue import Setting
+from switchpoint.explanation.in_use import settings_in_use
 from switchpoint.explanation.stack import network_module, stack_of
-from switchpoint.explanation.suspects import eager_suspects
+from switchpoint.explanation.suspects import eager_suspects, suspects_of_run
 
 OPEN_MPI_4 = "Open MPI v4.1.5rc2, package: Open MPI root@host Distribution, ident: 4.1.5rc2"
 OPEN_MPI_5 = "Open MPI v5.0.5, package: Open MPI build@node Distribution, ident: 5.0.5"
@@ -357,6 +358,64 @@ def test_a_setting_known_from_documentation_alone_says_so(tmp_path: Any) -> None
     first, *_ = eager_suspects(*probed_record(tmp_path, mpi), 32767)
     assert first["name"] == "PSP_UCP_RENDEZVOUS"
     assert first["reason"].endswith("; not seen here")
+
+
+MOVSB = "glibc.cpu.x86_rep_movsb_threshold"
+
+
+def copying_record(record: str, **glibc: Any) -> tuple[Any, Any]:
+    """Header and footer of a recorded run with what its record would say of glibc."""
+    measurements = read(RECORDS / f"{record}.record.gz")
+    (run,) = measurements.runs["run_id"]
+    header, footer = measurements.facts(run)
+    known = {
+        "version": "2.36",
+        "settings": {MOVSB: "2112"},
+        "sizes": [MOVSB],
+        "cpu_flags": ["erms"],
+    }
+    header["mpi"]["stack"] = {"glibc": known | glibc}
+    return header, footer
+
+
+def test_where_glibc_copies_otherwise_is_a_suspect_beside_the_limits_of_mpi() -> None:
+    suspects = suspects_of_run(*copying_record("openmpi-memory-limit-4096"))
+
+    assert [one["name"] for one in suspects(2048, 4096)] == ["btl_vader_eager_limit", MOVSB]
+    # To the byte the step is at the threshold or up to 127 B above it.
+    assert [bool(suspects(last, last + 1)) for last in (2111, 2112, 2239, 2240)] == [
+        False, True, True, False,
+    ]  # fmt: skip
+
+
+def test_glibc_is_no_suspect_where_it_cannot_have_copied_otherwise() -> None:
+    for facts in (
+        copying_record("openmpi-memory-limit-4096", cpu_flags=[]),  # no fast `rep movsb`
+        copying_record("openmpi-memory-limit-4096", settings={}),  # an old glibc
+        copying_record("openmpi-network-limit-65536"),
+    ):
+        assert not suspects_of_run(*facts)(2100, 2200)
+
+
+def test_a_tunable_of_glibc_is_a_setting_by_itself() -> None:
+    header, _ = copying_record("openmpi-memory-limit-4096", settings={MOVSB: "3000"})
+    other = "glibc.malloc.mmap_threshold"
+    header["mpi"]["environment"]["GLIBC_TUNABLES"] = f"{MOVSB}=3000:{other}=64"
+
+    known = settings_in_use(header)
+
+    assert (known[MOVSB].number, known[MOVSB].source) == (3000, "glibc")
+    assert known[MOVSB].environment == f"GLIBC_TUNABLES={MOVSB}"
+    assert (known[other].value, known[other].source) == ("64", "environment")
+    assert "GLIBC_TUNABLES" not in known
+
+
+def test_a_name_that_is_no_setting_of_the_stack_is_not_listed() -> None:
+    hostile = {"evil; x": "4100"}
+    header, footer = copying_record("openmpi-memory-limit-4096", settings=hostile, sizes=[*hostile])
+
+    assert not {*hostile} & {*settings_in_use(header)}
+    assert eager_suspects(header, footer, 4040)
 
 
 def test_tcp_segments_count_where_tcp_may_have_carried_messages() -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pandas as pd
 import pytest
-from experiments import EXPLAIN, RIVALS, Experiment, proved_openmpi
+from experiments import EXPLAIN, REP_MOVSB, RIVALS, Experiment, proved_openmpi
 from switchpoint import explain, read_files
 
 LIMIT = "btl_tcp_eager_limit"
@@ -163,6 +163,57 @@ def test_a_step_that_follows_leaves_another_one_at_its_old_place(tmp_path: Path)
     assert (found["cause"], found["status"]) == (LIMIT, "confirmed")
     assert "set to 98,304, the switch is at 92,769 B" in found["reason"]
     assert found["reason"].endswith("another step stays there")
+
+
+def copies(folder: Path, *places: tuple[int, int], raised: bool = False) -> pd.Series[Any]:
+    """The step after 2,113 B, and where it was with other thresholds of glibc.
+
+    Each place is a threshold and the last size before the step. With `raised` another trial raises
+    Open MPI's limit in shared memory.
+    """
+    proof = Experiment(folder, "openmpi-memory-zoom")
+    proof.records.clear()
+    proof.trial({}, 4040, tunables={})
+    for value, _ in places:
+        proof.trial({}, 4040, tunables={"glibc.malloc.check": 0, REP_MOVSB: value})
+    steps = [(last,) for _, last in places]
+    if raised:
+        proof.trial({"btl_vader_eager_limit": 6144}, 6088, tunables={})
+        steps.append((2113,))
+    with_steps(proof, (2113,), *steps)
+    return explain(proof.measurements).set_index("last_size_bytes").loc[2113]
+
+
+def test_the_threshold_from_which_glibc_copies_otherwise_is_suspected(tmp_path: Path) -> None:
+    # The time often changes some bytes above the threshold.
+    found = copies(tmp_path)
+
+    assert (found["cause"], found["status"]) == (REP_MOVSB, "suspected")
+    assert found["reason"].startswith(f"{REP_MOVSB} = 2112 (the last size that is copied without")
+    (cause,) = [cause for cause in found["causes"] if cause["name"] == REP_MOVSB]
+    assert (cause["environment"], cause["set_by"]) == (f"GLIBC_TUNABLES={REP_MOVSB}", "glibc")
+
+
+def test_a_step_that_follows_the_threshold_by_a_law_is_glibcs(tmp_path: Path) -> None:
+    found = copies(tmp_path, (2368, 2369), (2355, 2356), (1856, 1857), raised=True)
+
+    assert (found["cause"], found["status"]) == (REP_MOVSB, "confirmed")
+    assert status_of(found, "btl_vader_eager_limit") == "refuted"
+
+
+@pytest.mark.parametrize(
+    ("places", "status"),
+    [
+        # There, but not to the byte.
+        ([(2368, 2369), (2355, 2360), (1856, 1870)], "governed"),
+        ([(1856, 1857), (1280, 1281)], "suspected"),
+        ([(2368, 2113), (3136, 2113)], "refuted"),
+    ],
+)
+def test_a_step_that_does_not_follow_the_threshold_to_the_byte_is_not_confirmed(
+    tmp_path: Path, places: list[tuple[int, int]], status: str
+) -> None:
+    assert status_of(copies(tmp_path, *places), REP_MOVSB) == status
 
 
 def test_a_switch_that_follows_by_no_law_is_governed(tmp_path: Path) -> None:

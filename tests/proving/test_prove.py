@@ -16,6 +16,7 @@ from typing import Any
 
 import pytest
 from built import build
+from switchpoint import read_facts
 from switchpoint.explanation.catalogue import OwnCatalogue, read_catalogue
 
 pytestmark = pytest.mark.build
@@ -168,6 +169,25 @@ def test_a_threshold_over_an_automatic_value_is_not_taken_for_the_cause(prove: P
     assert switch["last_size_bytes"] == 16448 - 1
     assert (switch["cause"], switch["status"]) == ("UCX_SYSV_SEG_SIZE", "confirmed")
     assert status["UCX_RNDV_THRESH"] == "governed"
+
+
+def test_a_tunable_of_glibc_is_changed_and_those_that_are_set_stay(tmp_path: Path) -> None:
+    name = "glibc.cpu.x86_rep_movsb_threshold"
+    command = ["mpiexec.openmpi", "-n", "2", str(kernel("openmpi", "zoom"))]
+    words = [f"--setting={name}", "--budget=30s", "--", *command]
+    set_to = {"GLIBC_TUNABLES": f"glibc.malloc.mmap_max=0:{name}=2400"}
+    done = run(tmp_path / "proof", words, set_to)
+    if "lists no setting" in done.stderr:
+        pytest.skip("this glibc has no such tunable")
+
+    assert done.returncode == 0, done.stderr
+    base, raised = (
+        read_facts(tmp_path / f"proof/zoom-00{number}.record").header["mpi"]["stack"]["glibc"]
+        for number in (0, 1)
+    )
+    assert base["settings"][name] == "2400"
+    assert raised["settings"] == base["settings"] | {name: "2720"}
+    assert f"{name}=2720: the switch stayed" in done.stderr + done.stdout
 
 
 @pytest.mark.parametrize(

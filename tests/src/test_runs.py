@@ -13,6 +13,7 @@ import json
 import math
 import multiprocessing
 import os
+import platform
 import re
 import shutil
 import signal
@@ -745,6 +746,29 @@ class WhatLiesBelowMPI(InAFolder):
         control = (folder / "tcp_congestion_control").read_text().strip()
         self.assertEqual(tcp["tcp_congestion_control"], control)
         self.assertIn(tcp["tcp_slow_start_after_idle"], (0, 1))
+
+    def test_tunables_of_glibc_have_their_values_in_the_process(self):
+        glibc = self.stack()["glibc"]
+        library, version = platform.libc_ver()
+        if library != "glibc":
+            self.assertIsNone(glibc)
+            return
+        self.assertEqual(glibc["version"], version)
+        flags = {*re.findall(r"\b(?:erms|fsrm)\b", Path("/proc/cpuinfo").read_text())}
+        self.assertEqual({*glibc["cpu_flags"]}, flags)
+        self.assertLessEqual({*glibc["sizes"]}, {*glibc["settings"]})
+        if tuple(map(int, version.split("."))) < (2, 33):
+            return  # its loader lists none
+        self.assertEqual(glibc["settings"]["glibc.malloc.check"], "0")
+        name = "glibc.cpu.x86_rep_movsb_threshold"
+        self.assertEqual(name in glibc["sizes"], platform.machine() == "x86_64")
+        if name not in glibc["sizes"]:
+            return
+        set_to = f"glibc.malloc.check=1:{name}=0xbb8"
+        record = self.measured(PINGPONG, *self.ARGUMENTS, GLIBC_TUNABLES=set_to)
+        changed = record.header["mpi"]["stack"]["glibc"]["settings"]
+        self.assertEqual(changed, glibc["settings"] | {name: "3000", "glibc.malloc.check": "1"})
+        self.assertEqual(record.header["mpi"]["environment"]["GLIBC_TUNABLES"], set_to)
 
     def test_settings_of_ucx_have_their_values_in_the_process(self):
         with tempfile.TemporaryDirectory() as home:

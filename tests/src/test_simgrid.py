@@ -109,7 +109,8 @@ class OnASimulatedPlatform(unittest.TestCase):
         self.assertEqual([rank["host"] for rank in header["ranks"]], ["host0", "host1"])
         stack = header["mpi"]["stack"]
         self.assertEqual(
-            [stack[part] for part in ("ucx", "libfabric", "selected")], [None, None, {}]
+            [stack[part] for part in ("ucx", "libfabric", "selected", "glibc")],
+            [None, None, {}, None],
         )
 
     def test_collectives_bring_every_message(self):

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from switchpoint.explanation.catalogue import Segment, Setting, catalogue
 from switchpoint.explanation.stack import Stack, listed_settings, stack_of
 from switchpoint.explanation.transports import THROUGH_KERNEL
+from switchpoint.records.mpi_environment import TUNABLES
 from switchpoint.tables.findings import SettingValue
 
 if TYPE_CHECKING:
@@ -63,7 +64,8 @@ def segments_of(
 
 def _is_control_variable(entry: Setting) -> bool:
     """Return whether MPI_T shows a setting, if the library has it."""
-    return entry.environment != entry.variable or entry.variable.startswith("MPIR_CVAR_")
+    below = entry.environment in {entry.variable, f"{TUNABLES}={entry.variable}"}
+    return not below or entry.variable.startswith("MPIR_CVAR_")
 
 
 def _applies(entry: Setting | Segment, stack: Stack, path: str, counted: bool) -> bool:
@@ -99,8 +101,8 @@ def value_of(
     Returns
     -------
     set_by : str
-        `MPI_T`; `UCX` or `libfabric`, if the library listed its settings in the run; `environment`;
-        or `default`, if the catalogue knows it.
+        `MPI_T`; `UCX`, `libfabric` or `glibc`, if the library listed its settings in the run;
+        `environment`; or `default`, if the catalogue knows it.
     value : int, float, str or None
         A number, a text such as `8K` or `auto`, or None if it is not known. Of a text with a part
         for each path or kind of memory, the part of this path.

@@ -36,7 +36,7 @@ VARIABLE = "SWITCHPOINT_CATALOGUE"
 #: The parts of a communication stack that have settings of their own. `stack` recognises them.
 Layer = Literal[
     "ob1", "ucx", "ofi", "psm2", "ch4", "ch4:ofi", "ch3", "nemesis", "mvapich2", "cray", "gni",
-    "intel", "pscom",
+    "intel", "pscom", "glibc",
 ]  # fmt: skip
 
 #: A list of names, of which one alone may be written without brackets.
@@ -79,6 +79,7 @@ class Setting(_OfStack):
     header_bytes: dict[str, int] | None = Field(default=None, min_length=1)
     last_size_offset: int | None = None
     offset_is: str = ""
+    later_bytes: int = Field(default=0, ge=0)
     default: int | None = None
     automatic: list[int | str] = []
     most_bytes: int | None = None

@@ -1,4 +1,4 @@
-"""The settings that a run used, as its record lists them: the MPI library's, UCX's, libfabric's.
+"""The settings that a run used, as its record lists them: of MPI, UCX, libfabric and glibc.
 
 The catalogue plays no part: a setting that nobody has heard of is on the list too.
 """
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from switchpoint.explanation.stack import listed_settings
-from switchpoint.records.mpi_environment import mpi_settings
+from switchpoint.records.mpi_environment import TUNABLES, may_steer, single_settings
 from switchpoint.tables.mpi_names import mpi_name
 from switchpoint.tables.units import bytes_of
 
@@ -48,13 +48,13 @@ class InUse:
     Attributes
     ----------
     name : str
-        MPI_T control variable, or the environment variable.
+        MPI_T control variable, tunable of glibc, or the environment variable.
     environment : str
         The environment variable that sets it.
     value : int, float, str or None
         As the record has it; None if nothing is set and the default is not known.
     source : str
-        `MPI_T`, `UCX`, `libfabric` or `environment`.
+        `MPI_T`, `UCX`, `libfabric`, `glibc` or `environment`.
     sized : bool
         Whether the value may be a number of bytes that matters to point-to-point messages.
     """
@@ -85,29 +85,32 @@ def settings_in_use(header: Header) -> dict[str, InUse]:
     in_use: dict[str, InUse] = {}
     mpi = header.get("mpi", {})
     for setting in _listed(mpi):
-        in_use.setdefault(setting.name, setting)
+        if may_steer(setting.environment):  # a record may list any names
+            in_use.setdefault(setting.name, setting)
     return in_use
 
 
 def canonical(environment: str, mpi: Mpi) -> str:
     """Return the name under which an environment variable's setting is listed."""
-    name = environment.removeprefix("OMPI_MCA_")
-    return name if name in mpi.get("cvars", {}) else environment
+    variable, _, tunable = environment.partition("=")
+    name = variable.removeprefix("OMPI_MCA_")
+    return tunable or (name if name in mpi.get("cvars", {}) else environment)
 
 
 def _listed(mpi: Mpi) -> Iterator[InUse]:
     library = mpi_name(mpi.get("library", ""))
-    environment = mpi_settings(mpi.get("environment", {}))
+    environment = single_settings(mpi.get("environment", {}))
     for name, value in mpi.get("cvars", {}).items():
         if variable := environment_of(library, name):
             yield InUse(name, variable, value, "MPI_T", _may_be_bytes(name, value))
     stack: Stack = mpi.get("stack") or {}
-    layers = (stack.get("ucx"), stack.get("libfabric"))
+    layers = (stack.get("ucx"), stack.get("libfabric"), stack.get("glibc"))
     sizes = {name for layer in layers if layer for name in layer.get("sizes", [])}
     for source, listed in listed_settings(mpi).items():
         for name, value in listed.items():
             known = environment.get(name) if value is None else value
-            yield InUse(name, name, known, source, name in sizes)
+            variable = f"{TUNABLES}={name}" if source == "glibc" else name
+            yield InUse(name, variable, known, source, name in sizes)
     for variable, value in environment.items():
         name = canonical(variable, mpi)
         yield InUse(name, variable, value, "environment", _may_be_bytes(name, value))

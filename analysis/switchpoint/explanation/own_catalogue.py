@@ -122,7 +122,7 @@ def learned(
     if entry := known.get(cause["name"]):
         fields = entry.model_dump(exclude_defaults=True)
     else:
-        layer = {"UCX": "ucx", "libfabric": "ofi"}.get(cause["set_by"])
+        layer = {"UCX": "ucx", "libfabric": "ofi", "glibc": "glibc"}.get(cause["set_by"])
         fields = {
             "variable": cause["name"],
             "environment": cause["environment"],

@@ -48,7 +48,7 @@ class Stack:
     transports : dict of str to frozenset of str or None
         Each layer that carried messages, or may have, with its transports. They are: of `ob1` its
         BTLs, of `ucx` its transports, of `ofi` libfabric's providers, of `ch4` its ways through
-        shared memory, of `mvapich2` its channel.
+        shared memory, of `mvapich2` its channel, of `glibc` its copy if that may use `rep movsb`.
     """
 
     library: str
@@ -95,14 +95,14 @@ def network_module(mpi: Mapping[str, Any]) -> str | None:
 
 
 def listed_settings(mpi: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
-    """Return the settings that `UCX` and `libfabric` reported in the run, each by name.
+    """Return the settings that `UCX`, `libfabric` and `glibc` reported in the run, each by name.
 
     What is not set may be null or an empty text there.
     """
     reported = _mapping(mpi.get("stack"))
     return {
         source: _mapping(_mapping(reported.get(part)).get("settings"))
-        for part, source in (("ucx", "UCX"), ("libfabric", "libfabric"))
+        for part, source in (("ucx", "UCX"), ("libfabric", "libfabric"), ("glibc", "glibc"))
     }
 
 
@@ -129,7 +129,7 @@ class _Recognition:
 
     def stack(self) -> Stack:
         """Return what was recognised."""
-        transports = self._transports()
+        transports = self._transports() | self._glibc()
         base = re.search(r"ANL base (\S+?)\)", self.text)
         return Stack(
             library=self.library,
@@ -155,6 +155,12 @@ class _Recognition:
         if self.family == "MPICH" or self.family.startswith("MVAPICH"):
             return self._of_mpich()
         return {}
+
+    def _glibc(self) -> dict[str, Transports]:
+        """Return the C library where it may copy with `rep movsb`, whatever the MPI library."""
+        flags = _mapping(self.reported.get("glibc")).get("cpu_flags")
+        used = isinstance(flags, list) and "erms" in flags
+        return {"glibc": frozenset({"memcpy"})} if used else {}
 
     def _ucx(self) -> dict[str, Transports]:
         return {"ucx": ucx_transports(self.footer, self.settings)}

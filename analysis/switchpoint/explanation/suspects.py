@@ -47,23 +47,26 @@ def suspects_of_run(header: Header, footer: Footer | None) -> Suspects:
     callable
         It takes the last size before a step and the first size after it, in bytes, and returns
         the suspects in the catalogue's order. Each is a dictionary: `name`, `value`, `set_by`
-        (`MPI_T`, `UCX`, `libfabric`, `environment`, `default` or `interface`), `last_size`,
-        `first_size` (the two sides, in bytes, that this setting predicts), `governs`, `reason`
-        (one sentence), `source`, `ends_eager`; and for settings that can be set, otherwise None:
-        `environment` (the variable that sets it) and `most_bytes` (larger values fail).
+        (`MPI_T`, `UCX`, `libfabric`, `glibc`, `environment`, `default` or `interface`),
+        `last_size`, `first_size` (the two sides, in bytes, that this setting predicts), `governs`,
+        `reason` (one sentence), `source`, `ends_eager`; and for settings that can be set, otherwise
+        None: `environment` (the variable that sets it) and `most_bytes` (larger values fail).
     """
-    candidates: list[Suspect] = []
+    candidates: list[tuple[Suspect, int]] = []
     if header:
         proof = prove(header, footer)
         mpi = header.get("mpi", {})
         candidates = [
-            *_settings(mpi, proof, footer), *_segments(mpi, proof, footer), *_protocols(footer),
-        ]  # fmt: skip
+            *_settings(mpi, proof, footer),
+            *((suspect, 0) for suspect in _segments(mpi, proof, footer)),
+            *((suspect, 0) for suspect in _protocols(footer)),
+        ]
 
     def within(last_size_before: int, size_bytes: int) -> list[Suspect]:
         return [
-            suspect for suspect in candidates
-            if (last := suspect["last_size"]) is not None and last_size_before <= last < size_bytes
+            suspect for suspect, later in candidates
+            if (last := suspect["last_size"]) is not None
+            and last_size_before - later <= last < size_bytes
         ]  # fmt: skip
 
     return within
@@ -229,8 +232,11 @@ def _not_seen(entry: Setting) -> str:
     return "" if entry.verified or entry.governs == _UNLISTED else "; not seen here"
 
 
-def _settings(mpi: Mpi, proof: Proof, footer: Footer | None) -> Iterator[Suspect]:
-    """Return what the run's settings predict, if they have values in bytes."""
+def _settings(mpi: Mpi, proof: Proof, footer: Footer | None) -> Iterator[tuple[Suspect, int]]:
+    """Return what the run's settings predict, if they have values in bytes.
+
+    With each comes by how many bytes the step may be above the size that is predicted.
+    """
     for entry in _of_run(mpi, proof, footer):
         set_by, value = value_of(entry, mpi, proof.path)
         number = bytes_of(value)
@@ -244,7 +250,7 @@ def _settings(mpi: Mpi, proof: Proof, footer: Footer | None) -> Iterator[Suspect
             else f"last size {last}, first size after it {last + 1}"
         )
         reason = f"{entry.variable} = {value} {offset_is}: {sides}{_not_seen(entry)}"
-        yield _suspect(entry, value, set_by, last, reason)
+        yield _suspect(entry, value, set_by, last, reason), entry.later_bytes
 
 
 def _segments(mpi: Mpi, proof: Proof, footer: Footer | None) -> Iterator[Suspect]:

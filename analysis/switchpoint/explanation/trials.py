@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from switchpoint.explanation.in_use import InUse, canonical, settings_in_use
 from switchpoint.explanation.places import Place, Switch
 from switchpoint.explanation.zooms import SearchRow, sides_of, was_eager
-from switchpoint.records.mpi_environment import mpi_settings
+from switchpoint.records.mpi_environment import single_settings
 from switchpoint.records.run_facts import prove
 from switchpoint.tables.columns import rows_by
 from switchpoint.tables.measurements import Measurements
@@ -120,7 +120,7 @@ def configuration_of(header: Header, footer: Footer | None) -> Configuration:
     if not header:
         return Configuration({}, {}, "unknown", frozenset(), {})
     mpi = header.get("mpi", {})
-    environment = mpi_settings(mpi.get("environment", {}))
+    environment = single_settings(mpi.get("environment", {}))
     refused = header.get("labels", {}).get(REFUSED_LABEL, "").split()
     pairs = (word.partition("=") for word in refused)
     return Configuration(

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from switchpoint.errors import InputError, RecordError
 from switchpoint.explanation.trials import REFUSED_LABEL
+from switchpoint.records.mpi_environment import variables_for
 from switchpoint.records.record import Facts, read_facts
 
 #: A launch that takes longer hangs: a zoom without brackets takes a second.
@@ -68,7 +69,7 @@ class Launcher:
     def launch(
         self, searches: Sequence[str], changed: Mapping[str, str], labels: Mapping[str, str]
     ) -> Facts:
-        """Run once with options that say what to search, and these environment variables.
+        """Run once with options that say what to search, and settings by what sets them.
 
         Raises
         ------
@@ -90,7 +91,7 @@ class Launcher:
             f"--record={record}",
             "--quiet",
         ]
-        said = _run(words, {**os.environ, **changed})
+        said = _run(words, {**os.environ, **variables_for(changed, os.environ)})
         try:
             facts = read_facts(record)
         except (RecordError, OSError):

@@ -129,6 +129,21 @@ class LibfabricSettings(TypedDict):
 
 
 @Part
+class GlibcSettings(TypedDict):
+    """The C library and its tunables."""
+
+    #: Its version, and name and value in use of all tunables, as `ld.so --list-tunables` prints
+    #: them, but in decimal. Without glibc 2.33 or newer there are none.
+    version: str
+    settings: dict[str, str]
+    #: The names of those from which on messages are copied in another way.
+    sizes: list[str]
+    #: `erms` if the processor calls copies with `rep movsb` fast, `fsrm` if it calls short ones
+    #: fast too.
+    cpu_flags: list[str]
+
+
+@Part
 class Stack(TypedDict):
     """What lies below MPI."""
 
@@ -142,6 +157,8 @@ class Stack(TypedDict):
     #: The kernel's settings of TCP and sockets, from `/proc/sys/net/ipv4` and `/proc/sys/net/core`,
     #: by the name of their file.
     tcp: NotRequired[dict[str, int | str | list[int]]]
+    #: Null with another C library.
+    glibc: NotRequired[GlibcSettings | None]
 
 
 @Part
@@ -155,8 +172,8 @@ class Mpi(TypedDict):
     standard: NotRequired[str | None]
     #: Name and value of every readable MPI_T control variable.
     cvars: NotRequired[InstanceOf[dict[str, Any]]]  # thousands: any value will do
-    #: The variables of MPI libraries, PMIx, UCX, libfabric and other transports, without addresses
-    #: and keys.
+    #: The variables of MPI libraries, PMIx, UCX, libfabric, other transports and glibc, without
+    #: addresses and keys.
     environment: NotRequired[dict[str, str]]
     #: What lies below MPI, see there.
     stack: NotRequired[Stack | None]

@@ -134,6 +134,7 @@ def _of_stack(stack: Stack, footer: Footer | None) -> dict[str, str | None]:
     return {
         "UCX": ucx["version"] if (ucx := stack.get("ucx")) else None,
         "libfabric": libfabric["version"] if (libfabric := stack.get("libfabric")) else None,
+        "glibc": glibc["version"] if (glibc := stack.get("glibc")) else None,
         "UCX's transports": ", ".join(sorted(lanes)),
         **{f"kernel's {name}": str(value) for name, value in (stack.get("tcp") or {}).items()},
     }

@@ -32,6 +32,10 @@ NETWORKS = re.compile(
 PLACES = re.compile(rf"(?:{_OBJECT})(?:[:,](?:{_QUALIFIER}))*", re.ASCII | re.IGNORECASE)
 COUNT = re.compile(r"[0-9]{1,9}")
 
+#: Only whole assignments: others overflow a buffer of glibc 2.34 to 2.38 (CVE-2023-4911).
+_TUNABLE = rf"glibc(?:\.[a-z0-9_]+)+={_DECIMAL}"
+TUNABLES = re.compile(rf"{_TUNABLE}(?::{_TUNABLE})*", re.ASCII)
+
 #: No value is longer.
 MOST_CHARACTERS = 1000
 

@@ -11,9 +11,11 @@ import functools
 import importlib.resources
 from collections.abc import Mapping
 
-from switchpoint.untrusted.forms import NETWORKS, NUMBER, PLACES, WORDS, has_form
+from switchpoint.untrusted.forms import NETWORKS, NUMBER, PLACES, TUNABLES, WORDS, has_form
 
-_FORMS = {"number": NUMBER, "words": WORDS, "networks": NETWORKS, "places": PLACES}
+_FORMS = {
+    "number": NUMBER, "words": WORDS, "networks": NETWORKS, "places": PLACES, "tunables": TUNABLES
+}  # fmt: skip
 
 
 @functools.cache
