@@ -702,7 +702,7 @@ def test_curves_go_on_under_other_rules(tmp_path: Path) -> None:
             store.add(side)
         verdict = gate(store)
         assert not {*verdict.findings["kind"]} & {*ABSENCES}
-        told.append([sentence for sentence in verdict.warnings if "rules" in sentence])
+        told.append([str(one) for one in verdict.warnings if one.kind == "rules"])
 
     said = (
         "12 curves of `recommended` go on under other rules (rules_digest first -> second): times"
@@ -723,7 +723,7 @@ def test_of_two_folders_of_rules_that_are_measured_side_by_side_one_is_missed(
     verdict = gate(store)
 
     assert {*verdict.findings["kind"]} == {"missing_curve"}
-    assert not any("other rules" in sentence for sentence in verdict.warnings)
+    assert not any("other rules" in warning.message for warning in verdict.warnings)
 
 
 def test_sizes_that_are_missing_under_the_same_rules_are_told(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from switchpoint.data_warnings import DataWarning
 from switchpoint.gating.circumstances import SessionRun, measured, nodes_of
 from switchpoint.gating.current import Current, Draft
 from switchpoint.gating.factors import groups_of
@@ -133,10 +134,11 @@ def _tell_of_other_rules(current: Current) -> None:
         which = np.array(rows, dtype=np.intp)
         name = named(curves, which, shared_by(curves.drop(columns=DIGEST_LABEL), which))
         goes = "goes" if len(rows) == 1 else "go"
-        current.limits.append(
+        what = (
             f"{counted(len(rows), 'curve')} of {name} {goes} on under other rules ({DIGEST_LABEL}"
             f" {before} -> {now}): times with these rules are compared from the next session on"
         )
+        current.limits.append(DataWarning("rules", what))
 
 
 def _covered(curves: pd.DataFrame, missing: Indices) -> Iterator[Indices]:
