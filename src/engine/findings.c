@@ -31,6 +31,15 @@ static void write_size(struct json *json, const char *key, const struct search *
     }
 }
 
+/* Why the probe found no switch. */
+static const char *eager_word(const struct search *search, bool probe)
+{
+    if (!probe || search->outcome != NONE) {
+        return "null";
+    }
+    return search->stayed_eager ? "true" : "false";
+}
+
 void findings_write(struct json *json, const struct findings *findings)
 {
     json_open(json, "switches", '[');
@@ -45,6 +54,7 @@ void findings_write(struct json *json, const struct findings *findings)
         json_string(json, "verdict", outcome_word(search->outcome));
         write_size(json, "last_size_bytes", search, search->last_bytes);
         write_size(json, "first_size_bytes", search, search->first_bytes);
+        json_raw(json, "stayed_eager", eager_word(search, probe));
         json_number(json, "jump", search->jump);
         json_integer(json, "visits", search->visits);
         json_integer(json, "compared_turns", search->compared_turns);

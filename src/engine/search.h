@@ -28,6 +28,7 @@ struct search {
     long pause_us;       /* before each timed block, because the link throttles; 0: none */
     long preemptions;    /* involuntary context switches of all ranks during the search */
     long compared_turns; /* in which the algorithms were then timed at both sizes */
+    bool stayed_eager;   /* of the probe: MPI_Send returned early at all sizes */
     char reason[256];
 };
 

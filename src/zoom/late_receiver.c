@@ -121,6 +121,7 @@ static bool changes_between_ends(struct explorer *explorer, struct late_receiver
                  "MPI_Send already waits for its receive at %d bytes", search->low_bytes);
     } else if (early_at_high) {
         search->outcome = NONE;
+        search->stayed_eager = true;
         snprintf(search->reason, sizeof search->reason,
                  "MPI_Send returns before its receive is posted up to %d bytes",
                  search->high_bytes);

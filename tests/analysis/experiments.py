@@ -89,7 +89,7 @@ class Experiment:
         (search,) = footer["switches"]
         if last is None:
             search |= {"verdict": "none", "last_size_bytes": None, "first_size_bytes": None}
-            search["reason"] = EAGER
+            search |= {"stayed_eager": True, "reason": EAGER}
         else:
             search |= {"verdict": "exact", "last_size_bytes": last, "first_size_bytes": last + 1}
         path = self.folder / f"trial-{number:02}.record"

@@ -290,3 +290,19 @@ def test_a_size_that_is_none_is_one_clear_error(switchpoint):
     done = switchpoint("explain", "--near", "many", RECORDS / "openmpi-tcp-zoom.record.gz")
     assert done.exit_code == 2
     assert "--near: 'many' is not a size" in done.stderr
+
+
+@pytest.mark.parametrize("old", [False, True])
+def test_a_send_that_waits_at_the_smallest_size_did_not_stay_eager(tmp_path, old):
+    text = gzip.decompress((RECORDS / "mpich42-ofi-zoom.record.gz").read_bytes()).decode()
+    *lines, last = text.splitlines()
+    footer = json.loads(last)
+    [search] = footer["switches"]
+    if old:  # the kernel did not say so, but it tried no other size
+        footer["points"] = footer["points"][:1]
+    else:
+        search["stayed_eager"] = False
+    path = tmp_path / "waits.record"
+    path.write_text("\n".join([*lines, json.dumps(footer)]) + "\n")
+
+    assert stayed_eager(read_files([path]).measurements).empty

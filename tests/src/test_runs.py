@@ -1662,6 +1662,7 @@ class TheZoom(InAFolder):
                 self.assertEqual(found["verdict"], "exact", found)
                 self.assertEqual(found["method"], "late_receiver")
                 self.assertEqual(found["mode"], "send")
+                self.assertIsNone(found["stayed_eager"])
                 self.assertEqual(
                     (found["last_size_bytes"], found["first_size_bytes"]), (last, last + 1)
                 )
@@ -1714,11 +1715,15 @@ class TheZoom(InAFolder):
                 self.assertEqual((last, shown), (2024, {}))
 
     def test_a_limit_out_of_range_gives_no_switch_and_a_reason(self):
-        for sizes, words in (("1,16K", "up to 16384 bytes"), ("100000,200000", "at 100000 bytes")):
+        for sizes, eager, words in (
+            ("1,16K", True, "up to 16384 bytes"),
+            ("100000,200000", False, "at 100000 bytes"),
+        ):
             with self.subTest(sizes=sizes):
                 record = self.zoomed("network", 65536, "--mode", "late", "--sizes", sizes)
                 (found,) = record.footer["switches"]
                 self.assertEqual((found["verdict"], found["first_size_bytes"]), ("none", None))
+                self.assertIs(found["stayed_eager"], eager)
                 self.assertIn(words, found["reason"])
 
     def test_on_a_single_core_the_probe_is_right_and_times_are_not_believed(self):

@@ -12,7 +12,7 @@ from switchpoint.explanation.places import CURVE
 from switchpoint.explanation.suspects import governing
 from switchpoint.explanation.trials import Configurations, changes
 from switchpoint.explanation.verdicts import GOVERNED, RANK, REFUTED, SUSPECTED
-from switchpoint.explanation.zooms import PLACE, SearchRow, searches, sides_of, was_eager
+from switchpoint.explanation.zooms import PLACE, SearchRow, searches, sides_of
 from switchpoint.tables.columns import records, values_of
 from switchpoint.tables.findings import SettingValue, Suspect
 from switchpoint.tables.identity import CurveIdentity
@@ -58,7 +58,7 @@ def stayed_eager(measurements: Measurements) -> pd.DataFrame:
     probes = [search for search in found if search["method"] == "late_receiver"]
     rows = []
     for search in probes:
-        if search["intervention"] or not was_eager(search):
+        if search["intervention"] or not search["stayed_eager"]:
             continue
         others = [other for other in probes if values_of(other, PLACE) == values_of(search, PLACE)]
         governors = governing(*measurements.facts(search["run_id"]))
@@ -103,7 +103,7 @@ def _limit_given(
         if search["verdict"] == "exact":
             says = f"set to {value}, it waits from {sides_of(search)[1]:,} B on"
             return _Limit(name, suspect["value"], GOVERNED, f"{suspect['reason']}; {says}")
-        if was_eager(search):
+        if search["stayed_eager"]:
             says = f"{name} set to {value}: it still stayed eager"
             return _Limit(name, suspect["value"], REFUTED, says)
     return _Limit(name, suspect["value"], SUSPECTED, suspect["reason"])

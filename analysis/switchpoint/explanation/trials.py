@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from switchpoint.explanation.in_use import InUse, canonical, settings_in_use
 from switchpoint.explanation.places import Place, Switch
-from switchpoint.explanation.zooms import SearchRow, sides_of, was_eager
+from switchpoint.explanation.zooms import SearchRow, sides_of
 from switchpoint.records.mpi_environment import mpi_settings
 from switchpoint.records.run_facts import prove
 from switchpoint.tables.columns import rows_by
@@ -223,7 +223,7 @@ def places_found(
     own = [search for search in searches if search["method"] == method]
     lasts = [sides_of(search)[0] for search in own if search["verdict"] == "exact"]
     if probed:
-        gone = any(was_eager(search) and search["high_bytes"] > last for search in own)
+        gone = any(search["stayed_eager"] and search["high_bytes"] > last for search in own)
     else:
         gone = any(
             search["verdict"] == "none" and search["low_bytes"] <= last < search["high_bytes"]

@@ -7,7 +7,7 @@ serves to explain other zooms.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Set
 from typing import TYPE_CHECKING
 
 import pandas as pd
@@ -38,6 +38,7 @@ class SearchRow(CurveIdentity):
     verdict: str
     last_size_bytes: int | None
     first_size_bytes: int | None
+    stayed_eager: bool | None
     jump: float | None
     visits: int | None
     compared_turns: int | None
@@ -47,6 +48,9 @@ class SearchRow(CurveIdentity):
 
 
 SEARCH_COLUMNS = [*SearchRow.__annotations__]
+
+#: The mode of the samples of the late-receiver probe.
+_PROBED = "late"
 
 #: Bytes on either side of a predicted or known switch that a search includes.
 BESIDE_BYTES = 8
@@ -77,7 +81,7 @@ def searches(measurements: Measurements) -> pd.DataFrame:
         searched = header.get("kernel", {}).get("name", ZOOM)  # a record may have no facts
         known["kernel"] = TIMED_KERNEL if searched == ZOOM else searched
         known["intervention"] = header.get("labels", {}).get("intervention")
-        rows += [{**known, **search} for search in _switches(footer)]
+        rows += [{**known, **search} for search in searches_in(footer)]
     return pd.DataFrame(rows, columns=SEARCH_COLUMNS)
 
 
@@ -140,7 +144,7 @@ def beside(mode: str, last: int, first: int) -> tuple[str, int, int]:
 def bisected(footer: Footer | None) -> list[Search]:
     """Return the searches of a zoom that located a step to the byte by timing."""
     return [
-        search for search in _switches(footer)
+        search for search in searches_in(footer)
         if search["method"] == "bisection" and search["verdict"] == "exact"
     ]  # fmt: skip
 
@@ -156,17 +160,9 @@ def probed(footer: Footer | None) -> Search | None:
 def stayed_eager(footer: Footer | None) -> int | None:
     """Return the largest size in bytes that the probe tried, if MPI_Send was always eager."""
     for search in _probes(footer):
-        if was_eager(search):
+        if search["stayed_eager"]:
             return int(search["high_bytes"])
     return None
-
-
-def was_eager(search: Search | SearchRow) -> bool:
-    """Return whether a search of the probe found no end of the eager protocol.
-
-    It also finds none if MPI_Send waits at the smallest size. The reason of the search differs.
-    """
-    return search["verdict"] == "none" and "MPI_Send returns before" in (search["reason"] or "")
 
 
 def sides_of(search: Search | SearchRow) -> tuple[int, int]:
@@ -178,10 +174,24 @@ def sides_of(search: Search | SearchRow) -> tuple[int, int]:
 
 
 def _probes(footer: Footer | None) -> Iterator[Search]:
-    for search in _switches(footer):
+    for search in searches_in(footer):
         if search["method"] == "late_receiver":
             yield search
 
 
-def _switches(footer: Footer | None) -> list[Search]:
-    return footer.get("switches", []) if footer else []
+def searches_in(footer: Footer | None) -> list[Search]:
+    """Return the searches of a footer, each with `stayed_eager`, which old kernels did not write.
+
+    The probe tries its largest size only if MPI_Send returned early at the smallest.
+    """
+    if footer is None:
+        return []
+    tried = {point["size_bytes"] for point in footer.get("points", []) if point["mode"] == _PROBED}
+    return [_with_stayed_eager(search, tried) for search in footer.get("switches", [])]
+
+
+def _with_stayed_eager(search: Search, tried: Set[int]) -> Search:
+    if "stayed_eager" in search:
+        return search
+    is_open = search["method"] == "late_receiver" and search["verdict"] == "none"
+    return {**search, "stayed_eager": search["high_bytes"] in tried if is_open else None}

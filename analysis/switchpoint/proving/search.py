@@ -21,7 +21,7 @@ from switchpoint.explanation.trials import (
     places_found,
 )
 from switchpoint.explanation.values import Candidate, raisable
-from switchpoint.explanation.zooms import beside
+from switchpoint.explanation.zooms import beside, searches_in
 from switchpoint.proving.launching import Launcher, NotStartedError
 from switchpoint.records.record import Facts
 
@@ -73,7 +73,7 @@ class Target:
     def outcome(self, footer: Footer | None) -> tuple[str, int | None]:
         """Return whether the switch of a run stayed, and its last size if it is known."""
         probed = self.mode is None
-        lasts, gone = places_found(footer.get("switches", []) if footer else [], self.last, probed)
+        lasts, gone = places_found(searches_in(footer), self.last, probed)
         if self.last in lasts:
             return STAYED, self.last
         if gone or (lasts and probed):

@@ -47,6 +47,9 @@ class Search(TypedDict):
     #: The last size before the switch and the first size after it; null unless exact or interval.
     last_size_bytes: _Size | None
     first_size_bytes: _Size | None
+    #: Of a probe whose verdict is `none`: true if `MPI_Send` returned before its receive was posted
+    #: at all sizes, false if it waited already at the smallest. Else null.
+    stayed_eager: NotRequired[bool | None]
     #: Relative change of time between these two sizes, or null.
     jump: NotRequired[float | None]
     #: The cost of the search.
