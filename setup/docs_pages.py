@@ -23,6 +23,7 @@ from switchpoint.cli.command import app
 from switchpoint.comparison.compare import RANGE_COLUMNS, SIZE_COLUMNS
 from switchpoint.comparison.ladder import RUNG_COLUMNS
 from switchpoint.comparison.reach import LIMIT_COLUMNS
+from switchpoint.data_warnings import KINDS as WARNING_KINDS
 from switchpoint.explanation.catalogue import catalogue
 from switchpoint.explanation.places import EXPLANATION_COLUMNS
 from switchpoint.gating.kinds import KINDS as GATE_KINDS
@@ -74,6 +75,7 @@ def on_page_markdown(markdown: str, **_: Any) -> str:
         "fields of a finding": _fields,
         "kinds of findings": _kinds,
         "kinds of the gate": _gate_kinds,
+        "kinds of warnings": _warning_kinds,
         "fields of the gate": lambda: _fields_of(_commented(GateFinding)),
         "columns of runs": lambda: _fields_of(_commented(columns.Run)),
         "predicted kernels": _predicted_kernels,
@@ -194,6 +196,11 @@ def _kinds() -> Iterator[str]:
 def _gate_kinds() -> Iterator[str]:
     """Describe the kinds of the gate's findings."""
     yield from _table(("kind", "asserts"), ((f"`{k}`", text) for k, text in GATE_KINDS.items()))
+
+
+def _warning_kinds() -> Iterator[str]:
+    """Describe the kinds of warnings."""
+    yield from _table(("kind", "says"), ((f"`{k}`", text) for k, text in WARNING_KINDS.items()))
 
 
 def _fields_of(fields: Iterable[tuple[list[str], str]]) -> Iterator[str]:

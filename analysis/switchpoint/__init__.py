@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "InputError": "errors",
+    "DataWarning": "data_warnings",
     "Measurements": "tables.measurements",
     "Place": "models.links",
     "Record": "records.record",

@@ -303,5 +303,6 @@ class KernelMixin(PlacementMixin):
         except RecordError as error:
             raise SanityError(str(error)) from error
         if not facts.complete:
-            raise SanityError(f"{self.record}: {'; '.join(facts.warnings)}")
+            what = "; ".join(warning.message for warning in facts.warnings)
+            raise SanityError(f"{self.record}: {what}")
         return facts

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from conftest import curve_table, write_osu_latency
-from switchpoint import detect, summarise
+from switchpoint import DataWarning, detect, summarise
 from switchpoint.detection.doubts import doubt_warnings
 from typer.testing import Result
 
@@ -28,7 +28,7 @@ def table(tmp_path: Path) -> Path:
     return write_osu_latency(tmp_path / "osu_latency.txt", ONE_PASS)
 
 
-def warnings_of(samples: pd.DataFrame) -> list[str]:
+def warnings_of(samples: pd.DataFrame) -> list[DataWarning]:
     return doubt_warnings(summarise(samples), detect(samples))
 
 
@@ -74,7 +74,7 @@ def test_curves_are_told_apart_although_a_label_is_missing() -> None:
 
     [warning] = warnings_of(both.astype({"mode": "category", "label": "category"}))
 
-    assert warning.startswith("send: ")
+    assert (warning.kind, warning.place) == ("step_or_noise", "send")
 
 
 @pytest.mark.slow

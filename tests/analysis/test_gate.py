@@ -17,7 +17,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from conftest import write_record
-from switchpoint import InputError, Measurements, Store, accept, gate, import_files
+from switchpoint import DataWarning, InputError, Measurements, Store, accept, gate, import_files
 from switchpoint.gating import by_curve
 from switchpoint.gating import kept as keeping
 from switchpoint.gating import sessions as selection
@@ -615,7 +615,7 @@ def test_a_switch_that_moves_by_one_size_is_told_from_the_third_night_on(
 
     assert verdict.findings["kind"].tolist() == kinds
     told = "a switch that moves by one size may be chance, and is not reported"
-    assert any(told in one for one in verdict.warnings) == (earlier_nights == 1)
+    assert any(told in one.message for one in verdict.warnings) == (earlier_nights == 1)
 
 
 def test_a_switch_that_differs_from_launch_to_launch_has_not_moved(tmp_path: Path) -> None:
@@ -762,8 +762,8 @@ def test_a_night_in_the_future_costs_one_warning(tmp_path: Path) -> None:
 
     assert (verdict.session, verdict.sessions) == ("night-004", 4)
     assert verdict.findings.empty
-    [told] = [one for one in verdict.warnings if "in the future" in one]
-    assert "`night-400000`" in told
+    [told] = [one for one in verdict.warnings if one.kind == "future_session"]
+    assert "`night-400000`" in told.message
 
 
 def test_other_hosts_under_the_same_site_are_told(tmp_path: Path) -> None:
@@ -853,7 +853,8 @@ def test_a_night_whose_runs_are_gone_costs_one_warning(tmp_path: Path) -> None:
     verdict = gate(store)
 
     assert verdict.sessions == 2
-    assert f"{lost}: is missing; import its runs again" in verdict.warnings
+    what = "is missing; import its runs again"
+    assert DataWarning("missing_file", what, str(lost)) in verdict.warnings
 
 
 def test_runs_whose_curves_are_gone_are_not_judged(switchpoint: Run, tmp_path: Path) -> None:
@@ -871,13 +872,14 @@ def test_two_nights_are_enough_to_start(tmp_path: Path) -> None:
     quiet = gate(store_of(tmp_path / "quiet", nights=1))
     assert quiet.findings.empty
     assert any(
-        re.search(r"only 1 baseline session: .* by less than \d+ %", one) for one in quiet.warnings
+        re.search(r"only 1 baseline session: .* by less than \d+ %", one.message)
+        for one in quiet.warnings
     )
 
     unsteady = gate(store_of(tmp_path / "unsteady", lambda curve, truth: replace(
         truth, latency_us=truth.latency_us * 60.0 ** (curve.night % 2)
     ), nights=2))  # fmt: skip
-    assert "too unsteady to find a change of latency" in " ".join(unsteady.warnings)
+    assert "too unsteady to find a change of latency" in " ".join(map(str, unsteady.warnings))
 
     change = from_night(1, in_placement("two_nodes_two_hosts", latency_us=2.0))
     found = only(gate(store_of(tmp_path / "slow", change, nights=1)))
@@ -888,7 +890,7 @@ def test_the_first_night_passes_and_says_so(tmp_path: Path) -> None:
     verdict = gate(store_of(tmp_path, nights=0))
 
     assert not verdict.fails
-    assert "this is the first one" in verdict.warnings[0]
+    assert "this is the first one" in verdict.warnings[0].message
 
 
 @pytest.mark.parametrize(
@@ -1076,8 +1078,8 @@ def test_an_accepted_finding_that_another_program_wrote_costs_one_warning(tmp_pa
     verdict = gate(store)
 
     assert not verdict.fails
-    [warning] = [one for one in verdict.warnings if "accepted findings" in one]
-    assert "are not the gate's do not count (1 of them)" in warning
+    [warning] = [one for one in verdict.warnings if one.kind == "acceptances"]
+    assert "are not the gate's do not count (1 of them)" in warning.message
 
 
 def test_a_finding_that_does_not_exist_cannot_be_accepted(tmp_path: Path) -> None:
@@ -1204,7 +1206,7 @@ def test_a_night_of_maintenance_does_not_fail_and_says_so(tmp_path: Path) -> Non
     assert gate(store).fails and not verdict.fails
     assert only(verdict)["kind"] == "regression" and not only(verdict)["fails"]
     words = "during maintenance, so nothing fails (2026-11-08 to 2026-11-09: new switches)"
-    assert [one for one in verdict.warnings if words in one]
+    assert [one for one in verdict.warnings if words in one.message]
 
 
 def test_no_night_is_compared_with_those_of_maintenance(tmp_path: Path) -> None:
@@ -1466,7 +1468,8 @@ def test_a_store_that_cannot_be_written_is_judged(
     monkeypatch.setattr(type(store.files), "write", refuse)  # root may write everywhere
 
     [_, warning] = gate(store, keep=True).warnings[-2:]
-    assert "parameters of this session were not kept" in warning and "Read-only" in warning
+    assert "parameters of this session were not kept" in warning.message
+    assert warning.kind == "not_kept" and "Read-only" in warning.message
 
 
 def test_the_largest_sizes_do_not_mix_curves(tmp_path: Path) -> None:
@@ -1503,8 +1506,8 @@ def test_a_damaged_file_of_facts_costs_one_warning(tmp_path: Path) -> None:
     verdict = gate(store)
 
     assert verdict.findings["curves"].tolist() == before["curves"].tolist()
-    [told] = [line for line in verdict.warnings if str(damaged) in line]
-    assert "is damaged" in told
+    [told] = [one for one in verdict.warnings if one.place == str(damaged)]
+    assert "is damaged" in told.message
 
 
 def test_a_switch_of_an_accepted_change_is_where_it_moved(tmp_path: Path) -> None:

@@ -72,9 +72,9 @@ def test_a_failure_that_becomes_the_level_is_reported_once(tmp_path: Path) -> No
     failed = [gate(store, day, policy=policy, keep=True) for day in days[10:]]
 
     assert [verdict.fails for verdict in failed] == [True, True, True, False, False]
-    told = [[one for one in verdict.warnings if "is the new level" in one] for verdict in failed]
+    told = [[one for one in verdict.warnings if one.kind == "new_level"] for verdict in failed]
     assert [len(one) for one in told] == [0, 0, 0, 1, 0]
-    assert failed[2].findings["finding_id"].iloc[0] in told[3][0]
+    assert failed[2].findings["finding_id"].iloc[0] in told[3][0].message
     assert failed[2].findings["since_utc"].iloc[0].startswith(days[10])
 
 
@@ -125,8 +125,8 @@ def test_the_limit_that_is_printed_is_the_one_that_decides(tmp_path: Path) -> No
     add_nights(store, range(2), change=slower, modes=["send"])
     verdict = gate(store)
 
-    [told] = [one for one in verdict.warnings if "a change of latency by less than" in one]
-    limit = int(re.findall(r"less than (\d+) %", told)[0])
+    [told] = [one for one in verdict.warnings if "a change of latency by less" in one.message]
+    limit = int(re.findall(r"less than (\d+) %", told.message)[0])
     assert verdict.fails or limit >= 120, told
     smallest = {
         one["sessions"]: one["least"]

@@ -66,7 +66,7 @@ def test_rows_without_a_time_are_left_out_with_a_warning(tmp_path: Path) -> None
     found = read(written(tmp_path, "size_bytes,time_us\n8,1\n16,\n32,NaN\n64,2\n"))
 
     assert found.samples["size_bytes"].tolist() == [8, 64]
-    assert "lines 3 and 4: no time_us: the row is skipped" in found.warnings[0]
+    assert "lines 3 and 4: no time_us: the row is skipped" in found.warnings[0].message
 
 
 @pytest.mark.parametrize(
@@ -150,7 +150,7 @@ def test_a_negative_time_of_osu_is_left_out_with_a_warning(tmp_path: Path) -> No
 
     assert found.samples["size_bytes"].tolist() == [2]
     [warning] = found.warnings
-    assert "osu_latency: line 3: no usable Latency (us): the row is skipped" in warning
+    assert "osu_latency: line 3: no usable Latency (us): the row is skipped" in warning.message
 
 
 def test_netpipe_output_is_recognised_by_content(tmp_path: Path) -> None:
@@ -178,7 +178,7 @@ def test_what_netpipe_prints_is_read_too() -> None:
     assert found.samples["time_us"].tolist() == pytest.approx([1.11, 1.18, 34.63, 44.83], rel=1e-2)
     assert found.samples["iterations"].tolist() == [82163, 89846, 1983, 962]
     [warning] = found.warnings  # where it spoke between
-    assert "line 9: '0:       1 bytes 165130 times --> Using ' is no whole row" in warning
+    assert "line 9: '0:       1 bytes 165130 times --> Using ' is no whole row" in warning.message
 
 
 @pytest.mark.parametrize("work", ["", "    12.34 GFlops"])
@@ -312,7 +312,7 @@ def test_reframe_variables_named_after_sizes_make_a_curve(name: str) -> None:
         "generic", "default", "builtin"
     ]  # fmt: skip
     [warning] = found.warnings
-    assert "ends of latency_1, latency_2 and 19 more are taken for message sizes" in warning
+    assert "ends of latency_1, latency_2 and 19 more are taken for message sizes" in warning.message
     values = found.single_values
     assert set(zip(values["variable"], values["value"], values["unit"], strict=True)) == {
         ("startup", 1.0, "s")
@@ -492,7 +492,7 @@ def test_sizes_that_imb_gave_up_are_counted(tmp_path: Path, reason: str) -> None
     assert found.samples["size_bytes"].tolist() == [8]
     [warning] = found.warnings
     why = reason.partition(".")[0]
-    assert f"imb_pingpong: line 5: the benchmark gave up this size ({why})" in warning
+    assert f"imb_pingpong: line 5: the benchmark gave up this size ({why})" in warning.message
 
 
 @pytest.mark.parametrize(
@@ -550,10 +550,13 @@ def test_rows_that_cannot_be_used_are_left_out_with_a_warning(tmp_path: Path) ->
     found = read(path)
 
     assert found.samples["size_bytes"].tolist() == [1, 2]
-    assert [warning.removeprefix(f"{path}: osu_latency: ") for warning in found.warnings] == [
-        "line 6: 2 values under 3 names: the row is skipped",
-        "line 5: no usable Avg Latency(us): the row is skipped; write decimals with a point",
-        "line 4: the payload arrived damaged; do not trust this time",
+    assert [(warning.place, warning.message) for warning in found.warnings] == [
+        (str(path), f"osu_latency: {what}")
+        for what in (
+            "line 6: 2 values under 3 names: the row is skipped",
+            "line 5: no usable Avg Latency(us): the row is skipped; write decimals with a point",
+            "line 4: the payload arrived damaged; do not trust this time",
+        )
     ]
 
 
@@ -575,7 +578,7 @@ def test_rows_in_another_notation_are_counted_as_left_out(
 
     assert found.samples["size_bytes"].tolist() == [8]
     [warning] = found.warnings
-    assert "lines 4, 5 and 6: no usable" in warning
+    assert "lines 4, 5 and 6: no usable" in warning.message
 
     with pytest.raises(InputError, match=r"line 3: no usable .* write decimals with a point"):
         read(written(tmp_path, heading + rows))

@@ -186,7 +186,7 @@ def test_two_drawn_tables_are_two_curves(tmp_path: Path) -> None:
     found = read(written(tmp_path, table.format("1.50") + table.format("1.51"), "page.md"))
 
     assert {*found.samples["table"]} == {"1", "2"}
-    assert "lines 1, 6 may be of different systems" in found.warnings[0]
+    assert "lines 1, 6 may be of different systems" in found.warnings[0].message
 
 
 def test_mpibenchmarks_of_julia_is_read_and_refused_without_units(tmp_path: Path) -> None:
@@ -210,7 +210,7 @@ def test_a_table_without_its_title_has_the_name_that_the_command_says(tmp_path: 
     assert {*named.samples["kernel"]} == {"osu_latency"}
     assert named.warnings == []
     assert "kernel" not in unnamed.samples
-    assert "no line names the benchmark: give the label kernel" in unnamed.warnings[0]
+    assert "no line names the benchmark: give the label kernel" in unnamed.warnings[0].message
 
 
 def test_each_statistic_of_a_table_can_be_the_curve(tmp_path: Path) -> None:
@@ -272,7 +272,8 @@ def test_runs_that_differ_by_more_than_launches_do_are_other_curves(
     assert (warning in result.output) == told
     found = read_files([tmp_path]).measurements
     assert found is not None
-    assert ("series" in found.samples) == told == any(warning in line for line in found.warnings)
+    warned = any(warning in str(line) for line in found.warnings)
+    assert ("series" in found.samples) == told == warned
 
 
 def test_runs_of_several_days_are_history_not_other_curves(

@@ -193,7 +193,7 @@ def test_of_a_truncated_record_the_complete_rows_are_used(tmp_path: Path, kept: 
     record = read_record(path)
 
     assert not record.complete
-    assert "truncated" in record.warnings[0]
+    assert record.warnings[0].kind == "truncated"
     assert 0 < len(record.samples) <= len(whole)
     assert record.samples.equals(whole.head(len(record.samples)))
 
@@ -263,7 +263,7 @@ def test_a_footer_that_counts_other_rows_than_there_are_is_warned_of(tmp_path: P
     lines = path.read_text().splitlines()
     path.write_text("\n".join([*lines[:5], *lines[6:]]) + "\n")
 
-    assert "edited or damaged" in read_record(path).warnings[0]
+    assert "edited or damaged" in read_record(path).warnings[0].message
 
 
 def test_a_shortened_sweep_is_warned_of_when_it_is_stored_and_not_again(tmp_path: Path) -> None:
@@ -272,7 +272,7 @@ def test_a_shortened_sweep_is_warned_of_when_it_is_stored_and_not_again(tmp_path
     shortened = json.loads(footer) | {"shortened": True}
     path.write_text("\n".join([*rows, json.dumps(shortened), ""]))
     (warning,) = read_record(path).warnings
-    assert "shortened: its time budget of" in warning
+    assert "shortened: its time budget of" in warning.message
 
     told = [import_files([path], Store(tmp_path / "store")).warnings for _ in range(2)]
 
@@ -294,8 +294,8 @@ def write_started(path: Path, **start: float) -> Path:
 def test_times_below_the_error_of_the_clocks_are_warned_of(tmp_path: Path) -> None:
     path = write_started(tmp_path / "run.record", late_calls=0, clock_error_us=1.26)
     (warning,) = read_record(path).warnings
-    assert "below the 1.26 us by which the clocks" in warning
-    assert "library up to 8 B;" in warning
+    assert "below the 1.26 us by which the clocks" in warning.message
+    assert "library up to 8 B;" in warning.message
 
     path = write_started(tmp_path / "run.record", late_calls=0, clock_error_us=0.52)
     assert read_record(path).warnings == []
@@ -304,7 +304,7 @@ def test_times_below_the_error_of_the_clocks_are_warned_of(tmp_path: Path) -> No
 def test_many_late_calls_are_warned_of(tmp_path: Path) -> None:
     path = write_started(tmp_path / "run.record", calls=900, late_calls=200, clock_error_us=0)
     (warning,) = read_record(path).warnings
-    assert "200 of 900 calls started late" in warning
+    assert "200 of 900 calls started late" in warning.message
 
     path = write_started(tmp_path / "run.record", calls=9000, late_calls=200, clock_error_us=0)
     assert read_record(path).warnings == []
@@ -314,7 +314,7 @@ def test_damaged_payloads_are_warned_of(tmp_path: Path) -> None:
     path = write_record(tmp_path / "run.record")
     path.write_text(path.read_text().replace('"errors": 0', '"errors": 3'))
 
-    assert "3 payloads arrived damaged" in read_record(path).warnings[0]
+    assert "3 payloads arrived damaged" in read_record(path).warnings[0].message
 
 
 @pytest.mark.parametrize(

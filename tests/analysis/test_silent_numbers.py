@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from switchpoint import InputError, Store, import_files, read
+from switchpoint import DataWarning, InputError, Store, import_files, read
 from switchpoint.tables.columns import identity_columns
 from switchpoint.tables.measurements import Measurements
 from typer.testing import Result
@@ -48,8 +48,8 @@ def curves(found: Measurements) -> dict[str, dict[int, float]]:
 
 def told(path: Path, found: Measurements) -> list[str]:
     """The warnings without the file's name, which each has."""
-    assert all(warning.startswith(f"{path}: ") for warning in found.warnings)
-    return [warning.removeprefix(f"{path}: ") for warning in found.warnings]
+    assert {warning.place for warning in found.warnings} <= {str(path)}
+    return [warning.message for warning in found.warnings]
 
 
 def without(*sizes: int) -> dict[int, float]:
@@ -198,10 +198,10 @@ def test_tables_of_different_commands_or_far_apart_are_curves_of_their_own(
     far = (LATENCY + rows()) + (LATENCY + rows(factor=1.5))
     again = (LATENCY + rows()) + (LATENCY + rows(factor=1.02))
 
-    assert "follow different commands" in read(written(tmp_path, near, "near")).warnings[0]
+    assert "follow different commands" in read(written(tmp_path, near, "near")).warnings[0].message
     found = read(written(tmp_path, far, "far"))
     assert curves(found)["osu_latency 2"][512] == 3.38
-    assert "differ by up to a factor of 1.5" in found.warnings[0]
+    assert "differ by up to a factor of 1.5" in found.warnings[0].message
     passes = read(written(tmp_path, again, "again"))
     assert passes.warnings == [] and set(passes.samples["pass"]) == {0, 1}
 
@@ -438,7 +438,8 @@ def test_a_file_to_which_a_job_still_writes_counts_once(tmp_path: Path, text: st
     assert sorted(store.read().samples["size_bytes"]) == [*TIMES]
     path.write_text(text + "\n")
     [warning] = import_files([path], store).warnings
-    assert warning == f"{path}: 6 rows were imported from this file before: they count once"
+    what = "6 rows were imported from this file before: they count once"
+    assert warning == DataWarning("imported_before", what, str(path))
 
 
 def test_another_launch_that_writes_over_a_file_is_stored(tmp_path: Path) -> None:

@@ -85,7 +85,7 @@ def test_a_run_with_an_option_that_no_kernel_takes_is_left_out_and_named(
     assert beside_measured(beside).equals(beside_measured(without))
     assert beside_measured(read(strange, MEASURED)).empty
     [warning] = left_out_of_simulated(beside)
-    assert "has the option packet 'x', which no kernel takes; it is left out" in warning
+    assert "has the option packet 'x', which no kernel takes; it is left out" in warning.message
     result = switchpoint("report", strange, MEASURED, "--output", tmp_path / "report")
     assert result.exit_code == 0, result.output
     assert "which no kernel takes" in result.stderr

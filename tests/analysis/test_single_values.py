@@ -191,8 +191,8 @@ def test_a_damaged_file_of_values_costs_itself_and_one_warning(
     references = switchpoint("references", "--store", store.url)
 
     assert values["value"].tolist() == [204.5, 205.5, 206.5, 207.5]
-    assert len(values.attrs["not_taken"]) == 1
-    assert f"{first}: is damaged" in values.attrs["not_taken"][0]
+    [told] = values.attrs["not_taken"]
+    assert told["place"] == str(first) and told["message"].startswith("is damaged")
     for done in (judged, references):
         assert done.exit_code == 0, done.output
         assert done.stderr.count(f"{first}: is damaged") == 1
@@ -290,7 +290,8 @@ def test_an_impossible_value_that_another_program_wrote_costs_its_file(
     values = store.single_values()
 
     [warning] = values.attrs["not_taken"]
-    assert warning.startswith(f"{first}: is damaged (") and problem in warning
+    assert warning["place"] == str(first)
+    assert warning["message"].startswith("is damaged (") and problem in warning["message"]
     assert values["value"].tolist() == [204.5, 205.5, 206.5, 207.5]
 
 
@@ -303,4 +304,9 @@ def test_a_foreign_table_among_values_is_named(tmp_path: Path) -> None:
     values = store.single_values()
 
     assert len(values) == 7
-    assert values.attrs["not_taken"] == [f"{foreign}: is not a file of a store; remove it"]
+    [told] = values.attrs["not_taken"]
+    assert told == {
+        "kind": "unread_file",
+        "message": "is not a file of a store; remove it",
+        "place": str(foreign),
+    }

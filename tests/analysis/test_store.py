@@ -22,7 +22,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
 from conftest import killed_after, write_record
-from switchpoint import InputError, Store, detect, read, read_files, summarise
+from switchpoint import DataWarning, InputError, Store, detect, read, read_files, summarise
 from switchpoint.importing.lock import unpack
 from switchpoint.store.batches import Encoded, write
 from switchpoint.store.compaction import compact
@@ -214,7 +214,8 @@ def test_a_damaged_file_costs_its_own_runs_and_one_warning(tmp_path: Path, table
     found = store.read()
 
     [warning] = found.not_taken
-    assert warning.startswith(f"{damaged}: is damaged (")
+    assert (warning.kind, warning.place) == ("unread_file", str(damaged))
+    assert warning.message.startswith("is damaged (")
     whole = {f"{number:032x}" for number in (1, 2, 3)} - {f"{2:032x}"}
     assert set(found.samples["run_id"]) >= whole
     assert (f"{2:032x}" in set(found.samples["run_id"])) == (table == "facts")
@@ -294,7 +295,8 @@ def test_a_foreign_file_is_named_and_costs_nothing(tmp_path: Path) -> None:
     found = store.read()
 
     assert len(found.samples) == 36
-    assert found.not_taken == [f"{foreign}: is not a file of a store; remove it"]
+    what = "is not a file of a store; remove it"
+    assert found.not_taken == [DataWarning("unread_file", what, str(foreign))]
 
 
 @pytest.mark.parametrize(
@@ -328,8 +330,8 @@ def test_an_impossible_value_that_another_program_wrote_costs_its_file(
     found = store.read()
 
     [warning] = found.not_taken
-    assert warning.startswith(f"{foreign}: is damaged (")
-    assert problem in warning
+    assert warning.place == str(foreign)
+    assert warning.message.startswith("is damaged (") and problem in warning.message
     assert f"{2:032x}" in set(found.samples["run_id"])
 
 
@@ -348,7 +350,7 @@ def test_an_impossible_name_of_one_run_costs_no_other_run(tmp_path: Path) -> Non
     assert len(store.read(run_id=first).samples) == 36
     assert len(store.curves(run_id=first)) == 3
     [warning] = store.read(run_id=second).not_taken
-    assert "other_identity is not a JSON object of texts" in warning
+    assert "other_identity is not a JSON object of texts" in warning.message
 
 
 def with_activity(run: dict[str, Any], activity: object) -> str:
@@ -374,7 +376,7 @@ def test_activity_that_another_program_wrote_is_checked_too(tmp_path: Path) -> N
 
     [warning] = store.read().not_taken
 
-    assert "footer field 'activity' has an impossible span, [7, 0, 0, 1]" in warning
+    assert "footer field 'activity' has an impossible span, [7, 0, 0, 1]" in warning.message
 
 
 @pytest.mark.parametrize("activity", STRANGE)
@@ -412,7 +414,7 @@ def test_a_small_foreign_file_with_gigabytes_of_text_costs_only_itself(tmp_path:
     found = store.read()
 
     [warning] = found.not_taken
-    assert warning.startswith(f"{foreign}: is damaged (its columns have more than 512 MiB); ")
+    assert str(warning).startswith(f"{foreign}: is damaged (its columns have more than 512 MiB); ")
     assert found.runs["run_id"].tolist() == [f"{2:032x}"]
 
 
@@ -536,7 +538,7 @@ def test_a_program_of_another_build_is_not_said_to_be_of_the_lock(
 
     run = Store(url).read().runs.iloc[0]
 
-    assert any("the lock is not stored with the run" in line for line in measured.warnings)
+    assert any("the lock is not stored with the run" in line.message for line in measured.warnings)
     assert run[["lock", "lock_hash", "spack_spec"]].isna().all()
     assert run["builder"] == builder
 
@@ -764,7 +766,8 @@ def test_old_samples_go_and_curves_stay(tmp_path: Path, switchpoint: Callable[..
 
     assert "1 batches without samples older than 30 days (1 runs), 1 files removed" in result.output
     assert set(store.read().samples["run_id"]) == {f"{2:032x}"}
-    assert f"{url}: the samples of 1 run were removed" in store.read().not_taken
+    gone = DataWarning("removed", "the samples of 1 run were removed", str(url))
+    assert gone in store.read().not_taken
     pd.testing.assert_frame_equal(store.curves(), points)
 
 

@@ -523,7 +523,7 @@ def judge(name: str, content: bytes, tables: list[Times], folder: Path) -> Verdi
     read: set[tuple[int, int]] = set()
     whole: set[int] = set()
     if found is not None:
-        messages += found.warnings
+        messages += map(str, found.warnings)
         for curve in _curves(found.samples):
             mine = [number for number, table in enumerate(tables) if _is_of(curve, table)]
             if not mine:

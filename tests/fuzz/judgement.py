@@ -108,7 +108,7 @@ def _judged(
         outcome.problems.append("the good file beside the hostile ones is lost")
     if problem := problem_of(stored):
         outcome.problems.append(f"stored: {problem}")
-    if stored.not_taken and any("damaged" in line for line in stored.not_taken):
+    if stored.not_taken and any("damaged" in line.message for line in stored.not_taken):
         outcome.problems.append(f"read back as damaged: {stored.not_taken}")
     if verbs and outcome.accepted:
         outcome.problems += of_store(folder, store, page=page, only=verbs)

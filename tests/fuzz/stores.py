@@ -151,7 +151,7 @@ def _flipped_bits(folder: Path, draw: random.Random) -> tuple[dict[str, int], li
             if str(path) not in str(error):
                 problems.append(f"another error: {where}: {error}")
         else:
-            named = any(str(path) in line for line in found.not_taken)
+            named = any(str(path) == warning.place for warning in found.not_taken)
             if not named and not found.samples.equals(whole.samples):
                 problems.append(f"read as other numbers: {where}")
         path.write_bytes(content)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import typer
 
 from switchpoint.cli.exits import BAD, say
+from switchpoint.data_warnings import DataWarning
 from switchpoint.errors import InputError
 
 if TYPE_CHECKING:
@@ -74,16 +76,15 @@ def newest_records(
         found = opened.latest(_SESSIONS, format="record", since=since, until=until)
     older = all_runs - len(found.runs)
     if older > 0:
-        warn(
-            [
-                f"of each curve the newest {_SESSIONS} sessions count: {older:,} older runs are"
-                " left out; --since and --until choose others"
-            ]
+        what = (
+            f"of each curve the newest {_SESSIONS} sessions count: {older:,} older runs are"
+            " left out; --since and --until choose others"
         )
+        warn([DataWarning("older_runs", what)])
     return found
 
 
-def load_from(place: str) -> tuple[Measurements, list[str]]:
+def load_from(place: str) -> tuple[Measurements, list[DataWarning]]:
     """Return all runs of a store, a file or a folder, and the warnings to print."""
     path = Path(place)
     is_store = "://" in place or (path / "runs").is_dir()
@@ -132,7 +133,7 @@ def read(files: list[Path], *, verbose: bool = False) -> Measurements:
     return tell_apart(measurements)
 
 
-def fresh_warnings(measurements: Measurements, files: list[Path] | None) -> list[str]:
+def fresh_warnings(measurements: Measurements, files: list[Path] | None) -> list[DataWarning]:
     """Return the warnings to print: `import` printed those of runs in the store, once."""
     return measurements.warnings if files else measurements.not_taken
 
@@ -149,8 +150,8 @@ def list_failures(
         say(f"{files[0]}: contains no file; measure first")
 
 
-def warn(warnings: list[str], *, verbose: bool = False) -> None:
-    """Print warnings on stderr, with one line for each kind."""
+def warn(warnings: Iterable[DataWarning], *, verbose: bool = False) -> None:
+    """Print warnings on stderr, with one line for all that say the same."""
     from switchpoint.reporting.terminal.imports import warning_lines
 
     for warning in warning_lines(warnings, verbose=verbose):

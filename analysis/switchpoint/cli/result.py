@@ -11,6 +11,7 @@ import typer
 
 from switchpoint.cli.exits import BAD, FAILED, say, show, user_mistakes
 from switchpoint.cli.options import Json
+from switchpoint.data_warnings import DataWarning
 
 _Options = ParamSpec("_Options")
 
@@ -37,8 +38,9 @@ class Result:
         Returns what `--json` prints.
     finish : callable
         What is done once it is shown, such as writing a file; returns lines for people.
-    warnings : sequence of str
-        What to know before it is trusted. They are printed first, one line for each kind.
+    warnings : sequence of DataWarning
+        What to know before it is trusted. They are printed first, one line for all that say the
+        same.
     verbose : bool
         Whether each warning has its line.
     problems : sequence of str
@@ -50,7 +52,7 @@ class Result:
     show: Callable[[], object]
     to_json: Callable[[], object] = dict
     finish: Callable[[], Sequence[object]] = _nothing
-    warnings: Sequence[str] = ()
+    warnings: Sequence[DataWarning] = ()
     verbose: bool = False
     problems: Sequence[str] = ()
     failed: Callable[[], bool] = _never
@@ -98,7 +100,7 @@ def _show(result: Result, *, as_json: bool) -> None:
     if result.warnings:
         from switchpoint.cli.inputs import warn
 
-        warn(list(result.warnings), verbose=result.verbose)
+        warn(result.warnings, verbose=result.verbose)
     if as_json:
         from switchpoint.reporting.json import print_json
 

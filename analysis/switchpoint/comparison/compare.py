@@ -27,6 +27,7 @@ from switchpoint.comparison.pseudonyms import is_pseudonym
 from switchpoint.comparison.ranges import Range, known_boundaries, ranges_of
 from switchpoint.comparison.sides import Side, select_all
 from switchpoint.cores import workers
+from switchpoint.data_warnings import DataWarning
 from switchpoint.errors import InputError
 from switchpoint.tables.columns import Run, records
 from switchpoint.tables.measurements import facts_of
@@ -130,7 +131,7 @@ class Comparison:
         Curves that were not compared: `side`, `other`, `curve`, `reason`.
     facts : DataFrame
         `fact`, and for each side its values: what differs between the compared runs.
-    warnings : list of str
+    warnings : list of DataWarning
     """
 
     sides: pd.DataFrame
@@ -138,7 +139,7 @@ class Comparison:
     sizes: pd.DataFrame
     unmatched: pd.DataFrame
     facts: pd.DataFrame
-    warnings: list[str] = field(default_factory=list)
+    warnings: list[DataWarning] = field(default_factory=list)
 
 
 def compare(
@@ -307,21 +308,22 @@ def _unmatched_row(first: Side, other: Side, one: Unmatched) -> UnmatchedRow:
     return {"side": one.letter, "other": missing_from, "curve": curve, "reason": one.reason}
 
 
-def _told_warnings(sides: Sequence[Side]) -> list[str]:
+def _told_warnings(sides: Sequence[Side]) -> list[DataWarning]:
     return list(dict.fromkeys(warning for side in sides for warning in side.warnings))
 
 
-def _doubts(sides: Sequence[Side], compared: Sequence[set[str]]) -> Iterator[str]:
+def _doubts(sides: Sequence[Side], compared: Sequence[set[str]]) -> Iterator[DataWarning]:
     """Say what the names of the sites may hide: one name for two sites."""
     machines = [_machines(side, ids) for side, ids in zip(sides, compared, strict=True)]
     for number, (side, own) in enumerate(zip(sides, machines, strict=True)):
         for other, theirs in zip(sides[:number], machines[:number], strict=True):
             for site in sorted(own.keys() & theirs.keys()):
                 if own[site].differs_from(theirs[site]):
-                    yield (
+                    yield DataWarning(
+                        "same_site",
                         f"{other.letter} and {side.letter} both name the site '{site}', but have"
                         " other clusters, or other hosts and CPUs: they may be two sites with one"
-                        " name"
+                        " name",
                     )
 
 

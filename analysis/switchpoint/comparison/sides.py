@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import pandas as pd
 
 from switchpoint.comparison.selections import TIMES, Selection
+from switchpoint.data_warnings import DataWarning, warning_of_error
 from switchpoint.errors import InputError
 from switchpoint.explanation.zooms import TIMED_KERNEL
 from switchpoint.importing.files import find_files
@@ -43,14 +44,14 @@ class Side:
         Runs with their facts, and samples as far as they are there.
     points : DataFrame
         As from `summarise`.
-    warnings : list of str
+    warnings : list of DataWarning
     """
 
     letter: str
     selection: Selection
     measurements: Measurements
     points: pd.DataFrame
-    warnings: list[str]
+    warnings: list[DataWarning]
 
     @property
     def runs(self) -> pd.DataFrame:
@@ -130,8 +131,8 @@ def _of_files(selection: Selection) -> Measurements:
     found = gathered.measurements
     runs = _wanted_runs(selection, found.runs, str(selection.files[0]))
     chosen = tell_builds(_restricted(found, runs))
-    sentences = [*chosen.not_taken, *map(str, failures)]
-    return dataclasses.replace(chosen, not_taken=sentences)
+    unread = [warning_of_error("unread_file", failure) for failure in failures]
+    return dataclasses.replace(chosen, not_taken=[*chosen.not_taken, *unread])
 
 
 def _of_store(selection: Selection, store: Store, last: int) -> Measurements:

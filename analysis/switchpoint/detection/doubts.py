@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from switchpoint.data_warnings import DataWarning
 from switchpoint.detection.cliffs import POSSIBLE, SMALLEST_CLIFF, cliffs
 from switchpoint.detection.launches import FEWEST_SIZES
 from switchpoint.detection.noise import point_noise
@@ -59,7 +60,7 @@ def doubtful(
     return [place for place in possible if no_slope[place - 1]]
 
 
-def doubt_warnings(curves: pd.DataFrame, findings: pd.DataFrame) -> list[str]:
+def doubt_warnings(curves: pd.DataFrame, findings: pd.DataFrame) -> list[DataWarning]:
     """Name each curve whose noise may hide a cliff, and where its times differ most.
 
     Parameters
@@ -69,14 +70,14 @@ def doubt_warnings(curves: pd.DataFrame, findings: pd.DataFrame) -> list[str]:
     """
     names = identity_columns(curves)
     by_curve = rows_by(records(findings, Anomaly), names)
-    warnings: list[str] = []
+    warnings: list[DataWarning] = []
     for curve in _with_large_changes(curves, names):
         size, time = curve["size_bytes"].to_numpy(float), curve["time_us"].to_numpy(float)
         identity = values_of(curve.iloc[0].to_dict(), names)
         error = curve["error_us"].to_numpy(float) / time
         if places := doubtful(size, time, error, by_curve.get(identity, [])):
-            changes = _changes(size, time, places)
-            warnings.append(f"{curve_name(names, identity)}: the time changes by {changes}")
+            what = f"the time changes by {_changes(size, time, places)}"
+            warnings.append(DataWarning("step_or_noise", what, curve_name(names, identity)))
     return warnings
 
 

@@ -12,10 +12,12 @@ from typing import Any
 
 import pandas as pd
 
+from switchpoint.data_warnings import DataWarning
 from switchpoint.errors import InputError
 from switchpoint.gating.kinds import ABSENCES, ACCEPTED, CHANGES, CONFIRMED, KINDS, GateFinding
 from switchpoint.gating.stored_findings import StoredFinding, decoded, stored_findings
 from switchpoint.store.ledger import now_utc
+from switchpoint.store.not_taken import not_taken_of
 from switchpoint.store.store import Store
 
 #: Findings of the same kind and metric are the same if at least this share of the curves is.
@@ -193,14 +195,15 @@ def accept_all(
     return accepted
 
 
-def read(store: Store) -> tuple[list[Acceptance], list[str]]:
+def read(store: Store) -> tuple[list[Acceptance], list[DataWarning]]:
     """Return what was accepted and still counts, newest first, and what could not be read."""
     table = stored_findings(store)
     rows = table[table["accepted_utc"].notna()].sort_values("accepted_utc", ascending=False)
     acceptances = [*map(_acceptance, decoded(rows))]
-    not_taken: list[str] = table.attrs["not_taken"]
+    not_taken = not_taken_of(table)
     if lost := len(rows) - len(acceptances):
-        not_taken.append(f"accepted findings that are not the gate's do not count ({lost} of them)")
+        what = f"accepted findings that are not the gate's do not count ({lost} of them)"
+        not_taken.append(DataWarning("acceptances", what))
     today = f"{date.today()}"
     return [
         acceptance

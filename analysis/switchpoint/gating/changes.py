@@ -10,6 +10,7 @@ from itertools import compress, filterfalse
 import numpy as np
 import pandas as pd
 
+from switchpoint.data_warnings import DataWarning
 from switchpoint.gating.baseline import USUAL_SCATTER, Series, compare
 from switchpoint.gating.by_curve import ByCurve
 from switchpoint.gating.consequences import (
@@ -54,9 +55,10 @@ _ANY_CHANGE = 10.0
 def drafts(current: Current, curves: ByCurve | None, policy: Policy) -> Iterator[Draft]:
     """Compare the session's curves with those of the baseline sessions; None if there are none."""
     if curves is None:
-        current.limits.append(
+        what = (
             "no earlier session measured the same, so nothing was compared; this is the first one"
         )
+        current.limits.append(DataWarning("no_baseline", what))
         return
     parameters = curves.parameters
     variance_group = variance_groups(current.curves)
@@ -134,18 +136,15 @@ def _say_limits(current: Current, search: Search) -> None:
         if limit["of"] != "curve":
             continue
         metric, least = limit["metric"], limit["least"]
-        current.limits.append(
-            f"only {number}: "
-            + (
-                f"a change of {metric} by less than {100 * least:.0f} % in one curve is not found"
-                if least < _ANY_CHANGE
-                else f"this machine is too unsteady to find a change of {metric} in one curve"
-            )
+        what = (
+            f"a change of {metric} by less than {100 * least:.0f} % in one curve is not found"
+            if least < _ANY_CHANGE
+            else f"this machine is too unsteady to find a change of {metric} in one curve"
         )
+        current.limits.append(DataWarning("short_baseline", f"only {number}: {what}"))
     if sessions < ENOUGH_SESSIONS:
-        current.limits.append(
-            f"only {number}: a switch that moves by one size may be chance, and is not reported"
-        )
+        what = "a switch that moves by one size may be chance, and is not reported"
+        current.limits.append(DataWarning("short_baseline", f"only {number}: {what}"))
 
 
 def _of_parameters(

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import cast
 
+from switchpoint.data_warnings import DataWarning
 from switchpoint.gating.accepted import identity_text
 from switchpoint.gating.kinds import ACCEPTED, CHANGES, GateFinding
 from switchpoint.gating.stored_findings import decoded, stored_findings
@@ -117,10 +118,10 @@ def settled(
     earlier: Sequence[Reported],
     starts_utc: Sequence[str],
     after: int,
-) -> list[str]:
+) -> list[DataWarning]:
     """Say which failures of the session before are the level of the baseline from this one on."""
     now = {row["finding_id"] for row in rows}
-    sentences = []
+    warnings = []
     for change in earlier:
         if len(starts_utc) < 2 or change.started != starts_utc[-2]:
             continue
@@ -129,11 +130,12 @@ def settled(
         lasted = sum(since <= start < starts_utc[-1] for start in starts_utc)
         fails = row["fails"] and not change.accepted
         if fails and row["finding_id"] not in now and lasted >= after:
-            sentences.append(
+            what = (
                 f"{row['finding_id']} is the new level after {counted(lasted, 'session')}, and"
                 f" fails no more, though nobody accepted it: {row['sentence']}"
             )
-    return sentences
+            warnings.append(DataWarning("new_level", what))
+    return warnings
 
 
 def _curves(curves: Sequence[Mapping[str, str]], shared: Mapping[str, str]) -> frozenset[str]:

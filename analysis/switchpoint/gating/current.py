@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import pandas as pd
 
+from switchpoint.data_warnings import DataWarning
 from switchpoint.gating.accepted import Acceptance, matching
 from switchpoint.gating.circumstances import differences, nodes_of, ranked
 from switchpoint.gating.kinds import ACCEPTED, CHANGES, SUSPECTED, ChangedFact, GateFinding
@@ -78,8 +79,8 @@ class Current:
     absent : Absent
         What the session lacks. Unlike `points`, this takes all sessions into account: an accepted
         change does not make a curve one that nobody expects.
-    limits : list of str
-        What limits the verdict, one sentence each. The parts of the gate add to it.
+    limits : list of DataWarning
+        What limits the verdict. The parts of the gate add to it.
     power : list of dict
         The smallest changes that would be found, see `Search.power`.
     """
@@ -90,7 +91,7 @@ class Current:
     facts: Mapping[str, Mapping[str, str]]
     acceptances: list[Acceptance]
     absent: Absent = field(default_factory=Absent)
-    limits: list[str] = field(default_factory=list)
+    limits: list[DataWarning] = field(default_factory=list)
     power: list[Power] = field(default_factory=list)
 
     @property

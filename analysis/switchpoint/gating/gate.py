@@ -9,6 +9,7 @@ from dataclasses import replace
 
 import pandas as pd
 
+from switchpoint.data_warnings import DataWarning
 from switchpoint.errors import InputError
 from switchpoint.gating import absences, accepted, changes, presence, values
 from switchpoint.gating.by_curve import by_curve
@@ -34,7 +35,8 @@ from switchpoint.gating.rules import drafts as rule_drafts
 from switchpoint.gating.sessions import Sessions, span_of
 from switchpoint.gating.value_sessions import calendar
 from switchpoint.gating.verdict import Verdict, in_order
-from switchpoint.store.lost_runs import lost_in_words
+from switchpoint.store.lost_runs import lost_warnings
+from switchpoint.store.not_taken import not_taken_of
 from switchpoint.store.store import Store
 
 #: So many sessions are read at once.
@@ -102,7 +104,8 @@ def gate(
     ]
     rows = _decided(store, current, drafts, chosen.starts_utc, policy)
     window = maintenance_at(sessions.starts_utc[-1], policy.maintenance)
-    excused = [f"the session ran during maintenance, so nothing fails ({window})"] if window else []
+    what = f"the session ran during maintenance, so nothing fails ({window})"
+    excused = [DataWarning("maintenance", what)] if window else []
     verdict = Verdict(
         current.sessions.session,
         current.sessions.starts_utc[-1],
@@ -113,7 +116,7 @@ def gate(
             dict.fromkeys(
                 [
                     *excused,
-                    *single.attrs["not_taken"],
+                    *not_taken_of(single),
                     *current.sessions.warnings,
                     *not_taken,
                     *current.limits,
@@ -129,7 +132,8 @@ def gate(
         try:
             keep_verdict(store, verdict)
         except InputError as error:
-            verdict.warnings.append(f"the findings of this session were not kept: {error}")
+            what = f"the findings of this session were not kept: {error}"
+            verdict.warnings.append(DataWarning("not_kept", what))
     return verdict
 
 
@@ -178,15 +182,15 @@ def judged_last(store: Store) -> list[Verdict]:
     return sorted(known, key=lambda verdict: verdict.site or "")
 
 
-def _read(store: Store, sessions: Sessions, site: str | None) -> tuple[Current, list[str]]:
+def _read(store: Store, sessions: Sessions, site: str | None) -> tuple[Current, list[DataWarning]]:
     """Read the points of the session and its baseline sessions, and the facts of two sessions.
 
-    Return also what could not be read, one sentence each.
+    Return also what could not be read.
     """
     acceptances, not_taken = accepted.read(store)
     if sessions.runs.empty:
         return Current(sessions, NO_POINTS, sessions.runs, {}, acceptances), not_taken
-    not_taken += lost_in_words(store.files, store.without_runs().lost)
+    not_taken += lost_warnings(store.files, store.without_runs().lost)
     tables = _tables(store, sessions, site, not_taken)
     points = points_of(tables, sessions.runs, sessions.current + 1)
     if points.launches.empty:
@@ -209,7 +213,7 @@ def _read(store: Store, sessions: Sessions, site: str | None) -> tuple[Current, 
 
 
 def _tables(
-    store: Store, sessions: Sessions, site: str | None, not_taken: list[str]
+    store: Store, sessions: Sessions, site: str | None, not_taken: list[DataWarning]
 ) -> Iterator[pd.DataFrame]:
     """Read the points of some sessions at a time, which needs less memory than all at once.
 
@@ -219,12 +223,14 @@ def _tables(
     for since, until in itertools.pairwise(edges):
         if since != until:
             table = store.curves(POINT_COLUMNS, since=since, until=until, site=site)
-            not_taken += table.attrs["not_taken"]
+            not_taken += not_taken_of(table)
             yield table
 
 
-def _facts(store: Store, runs: pd.DataFrame, not_taken: list[str]) -> dict[str, Mapping[str, str]]:
+def _facts(
+    store: Store, runs: pd.DataFrame, not_taken: list[DataWarning]
+) -> dict[str, Mapping[str, str]]:
     """Read the facts of a session's runs. What could not be read is added to `not_taken`."""
     facts = store.facts(**span_of(runs))
-    not_taken += facts.attrs["not_taken"]
+    not_taken += not_taken_of(facts)
     return facts_of_runs(facts[facts["run_id"].isin(runs["run_id"])])

@@ -13,6 +13,7 @@ from contextlib import suppress
 import pandas as pd
 from pydantic import BaseModel, Field, Json, ValidationError
 
+from switchpoint.data_warnings import DataWarning, entries_of_warnings, warning_of_entry
 from switchpoint.errors import InputError
 from switchpoint.gating.accepted import identity_text
 from switchpoint.gating.by_curve import ByCurve
@@ -36,7 +37,7 @@ class _Line(BaseModel):
     judged_utc: str
     site: str | None = None
     sessions: int = Field(alias="nights")
-    warnings: Json[list[str]]
+    warnings: Json[list[str | dict[str, str]]]
     maintenance: Json[tuple[Maintenance, ...]]
 
 
@@ -62,16 +63,15 @@ def keep_verdict(store: Store, verdict: Verdict) -> None:
         "judged_utc": judged_utc,
         "nights": verdict.sessions,
         "fails": verdict.fails,
-        "warnings": json.dumps(verdict.warnings),
+        "warnings": json.dumps(entries_of_warnings(verdict.warnings)),
         "maintenance": json.dumps(windows),
     }
     try:
         store.keep_verdicts(pd.DataFrame([line]))
         store.keep_parameters(verdict.parameters)
     except InputError as error:
-        verdict.warnings.append(
-            f"the verdict or the parameters of this session were not kept: {error}"
-        )
+        what = f"the verdict or the parameters of this session were not kept: {error}"
+        verdict.warnings.append(DataWarning("not_kept", what))
 
 
 def kept_verdicts(store: Store, session: str, sites: Collection[str]) -> list[Verdict]:
@@ -115,7 +115,7 @@ def _verdict(line: _Line, rows: list[GateFinding]) -> Verdict:
         line.sessions,
         pd.DataFrame(),
         in_order(rows),
-        line.warnings,
+        [*map(warning_of_entry, line.warnings)],
         maintenance=line.maintenance,
         site=line.site,
     )

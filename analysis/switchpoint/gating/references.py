@@ -9,9 +9,11 @@ from typing import Any
 import numpy as np
 import yaml
 
+from switchpoint.data_warnings import DataWarning
 from switchpoint.errors import InputError
 from switchpoint.gating.policy import Policy
 from switchpoint.gating.values import direction
+from switchpoint.store.not_taken import not_taken_of
 from switchpoint.store.store import Store
 from switchpoint.tables.columns import VALUE_SERIES, Value, records, values_of
 from switchpoint.tables.student import SD_PER_MAD, t975
@@ -37,7 +39,7 @@ def references(
     site: str | None = None,
     policy: Policy | None = None,
     last: int = 90,
-) -> tuple[dict[str, Any], list[str]]:
+) -> tuple[dict[str, Any], list[DataWarning]]:
     """Return references in the form of ReFrame's external reference files (4.10 and later).
 
     Parameters
@@ -56,8 +58,8 @@ def references(
     dict
         For each test class: an index of partition and environment, and its parameters if it has
         any; then for each variable reference, lower and upper threshold, and unit.
-    list of str
-        Series without a reference, and why, and what could not be read; one sentence each.
+    list of DataWarning
+        Series without a reference, and why, and what could not be read.
 
     Raises
     ------
@@ -66,41 +68,45 @@ def references(
     """
     store = store if isinstance(store, Store) else Store(store)
     values = store.single_values(site=site)
+    left_out = not_taken_of(values)
     if values.empty:
         where = f" of the site '{site}'" if site else ""
         empty = (
             f"contains no single value{where}; fill it with `switchpoint import` of ReFrame's"
             " perflogs or run reports"
         )
-        raise InputError(store.url, next(iter(values.attrs["not_taken"]), empty))
+        raise InputError(store.url, str(left_out[0]) if left_out else empty)
     policy = policy or Policy()
     by_test: dict[str, Any] = {}
-    left_out: list[str] = [*values.attrs["not_taken"]]
     for _, rows in values.groupby(VALUE_SERIES, dropna=False, sort=True):
         newest = rows.sort_values("time_utc").tail(last)
         [row] = records(newest.tail(1), Value)
         name = _name(row)
         series = zip(VALUE_SERIES, values_of(row, VALUE_SERIES), strict=True)
-        if unknown := [column for column, value in series if not value]:
-            left_out.append(
-                f"{name}: ReFrame looks for references by {unknown[0]}, which is not known"
-            )
-            continue
-        if len(newest) < FEWEST_VALUES:
-            left_out.append(f"{name}: {len(newest)} values, {FEWEST_VALUES} are needed")
+        unknown = [column for column, value in series if not value]
+        if unknown or len(newest) < FEWEST_VALUES:
+            left_out.append(DataWarning("no_reference", _why_none(unknown, len(newest)), name))
             continue
         entry = _entry(newest["value"].to_numpy(dtype=float), row, policy)
         test, parameters = _parsed(row["test"])
         index = ["$partition", "$environ", *parameters]
         of_test = by_test.setdefault(test, {"$index": index})
         if of_test["$index"] != index:
-            left_out.append(f"{name}: another test of this class has other parameters")
+            what = "another test of this class has other parameters"
+            left_out.append(DataWarning("no_reference", what, name))
             continue
         keys = [f"{row['site']}:{row['partition']}", row["environ"], *parameters.values()]
         for key in keys:
             of_test = of_test.setdefault(key, {})
         of_test[str(row["variable"])] = entry
     return by_test, left_out
+
+
+def _why_none(unknown: list[str], values: int) -> str:
+    """Say why a series has no reference: what is not known of it, or its number of values."""
+    if unknown:
+        return f"ReFrame looks for references by {unknown[0]}, which is not known"
+    return f"{values} values, {FEWEST_VALUES} are needed"
 
 
 def _name(row: Value) -> str:

@@ -10,6 +10,7 @@ from typing import Any
 
 import pandas as pd
 
+from switchpoint.data_warnings import DataWarning
 from switchpoint.errors import InputError
 from switchpoint.gating.circumstances import nodes_of
 from switchpoint.gating.current import Current, Draft
@@ -48,18 +49,21 @@ def drafts(
         tuning, name = read_tuning(folder), os.fspath(folder)
         runs = _runs_of(tuning, current.current_runs)
         if not tuning.rules():
-            current.limits.append(f"{name}: has no rule that could win; leave out --rules")
+            what = "has no rule that could win; leave out --rules"
+            current.limits.append(DataWarning("rules", what, name))
         elif runs.empty:
             where = f" at the site {tuning.site}" if tuning.site else ""
-            current.limits.append(
-                f"{name}: has rules for {tuning.mpi}{where}, and the session has no run of"
+            what = (
+                f"has rules for {tuning.mpi}{where}, and the session has no run of"
                 f" {tuning.library} there: nothing is known of them"
             )
+            current.limits.append(DataWarning("rules", what, name))
         else:
             changed = _changed(tuning, runs, current.facts)
             launches = _launches(store, runs)
             if changed:
-                current.limits.append(_now_others(name, tuning, changed, launches is not None))
+                what = _now_others(tuning, changed, measured=launches is not None)
+                current.limits.append(DataWarning("rules", what, name))
             if launches is not None:
                 fix = "tune again" if "MPI" in changed else _withdrawing(current, store, name)
                 yield from _lost(current, name, tuning, launches, changed.get("MPI"), fix)
@@ -100,11 +104,11 @@ def _listed(names: pd.Series[str]) -> str:
     return ", ".join(sorted(names.dropna().unique())) or "none"
 
 
-def _now_others(name: str, tuning: Tuning, changed: Mapping[str, str], measured: bool) -> str:
+def _now_others(tuning: Tuning, changed: Mapping[str, str], *, measured: bool) -> str:
     """Say which facts of the rules no longer hold, and how they are checked again."""
     before = {"MPI": tuning.mpi, "placement": tuning.placement, "hosts": ", ".join(tuning.hosts)}
     what = "; ".join(f"{fact}: {before[fact]} -> {now}" for fact, now in changed.items())
-    said = f"{name}: its rules were measured with something else than this session ({what})"
+    said = f"its rules were measured with something else than this session ({what})"
     if measured:
         return said
     first = "tune again, or " if "MPI" in changed else ""
@@ -143,17 +147,16 @@ def _lost(
     try:
         checked = check_tuning(name, launches, current.sessions.session, mpi=mpi)
     except InputError as error:
-        current.limits.append(f"{name}: its rules were not measured again: {error}")
+        what = f"its rules were not measured again: {error}"
+        current.limits.append(DataWarning("rules", what, name))
         return
     for before, group in zip(tuning.groups, checked.groups, strict=True):
         pairs = zip(before.winners, group.winners, strict=True)
         found = [now for then, now in pairs if now.withdrawn and not then.withdrawn]
         sure = [one for one in found if _gains_less(one.checked, tuning.least_gain)]
         for part in _ranges(group, [one for one in found if one not in sure]):
-            current.limits.append(
-                f"{name}: {_where(group, part)} may win no more: {_again(part)}; measure more"
-                " launches"
-            )
+            what = f"{_where(group, part)} may win no more: {_again(part)}; measure more launches"
+            current.limits.append(DataWarning("rules", what, name))
         for part in _ranges(group, sure):
             yield _draft(tuning, group, part, mpi, fix)
 

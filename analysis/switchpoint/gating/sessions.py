@@ -9,6 +9,7 @@ from datetime import datetime, timedelta
 
 import pandas as pd
 
+from switchpoint.data_warnings import DataWarning
 from switchpoint.errors import InputError
 from switchpoint.gating.accepted import confirmed as confirmed_changes
 from switchpoint.gating.policy import Maintenance, maintenance_at
@@ -48,9 +49,8 @@ class Sessions:
         Start of the first run of each.
     clock_back : list of str
         Sessions that were stored before the judged one, but start after it.
-    warnings : list of str
-        What the store could not read, and what does not count because its start is in the future,
-        one sentence each.
+    warnings : list of DataWarning
+        What the store could not read, and what does not count because its start is in the future.
     confirmed : dict
         As from `accepted.confirmed`.
     until_utc : str or None
@@ -70,7 +70,7 @@ class Sessions:
     names: list[str]
     starts_utc: list[str]
     clock_back: list[str]
-    warnings: list[str]
+    warnings: list[DataWarning]
     confirmed: Mapping[str, Sequence[str]] = field(default_factory=dict)
     until_utc: str | None = None
     sites: frozenset[str] = frozenset()
@@ -197,7 +197,7 @@ class _Read:
         By session: the start of its first run, and the batch as which its newest run was stored.
     judged : str
         The session to judge.
-    damaged : list of str
+    damaged : list of DataWarning
         What could not be read.
     checks : frozenset of str
         The checks that measured them, and those that searched a switch at that time.
@@ -207,7 +207,7 @@ class _Read:
     starts: pd.Series[str]
     last_batch: pd.Series[str]
     judged: str
-    damaged: list[str]
+    damaged: list[DataWarning]
     checks: frozenset[str]
 
     @property
@@ -266,7 +266,7 @@ def _reading_back(store: Store, session: str | None, site: str | None) -> Iterat
         if runs.empty and not since:
             where = f"no dated run of the site '{site}'" if site else "no dated run"
             if damaged:
-                raise InputError(store.url, damaged[0])
+                raise InputError(store.url, str(damaged[0]))
             fix = "import some"
             if number := len(stored.runs):
                 fix = (
@@ -344,13 +344,14 @@ def usual(
     return sorted(usual, key=lambda name: str(starts[name]))
 
 
-def of_the_future(starts: pd.Series[str]) -> list[str]:
-    """Say in one sentence which sessions do not count, because their start is yet to come."""
+def of_the_future(starts: pd.Series[str]) -> list[DataWarning]:
+    """Say which sessions do not count, because their start is yet to come."""
     if starts.empty:
         return []
     names = ", ".join(f"`{name}`" for name in starts.index[:_MOST_NAMED])
     more = f" and {len(starts) - _MOST_NAMED} more" if len(starts) > _MOST_NAMED else ""
-    return [
+    what = (
         f"sessions in the future do not count: {names}{more}, from {str(starts.min())[:10]} on; the"
         " clock that dated them was ahead"
-    ]
+    )
+    return [DataWarning("future_session", what)]

@@ -9,6 +9,7 @@ from typing import Any, TypedDict, cast
 import pandas as pd
 
 from switchpoint.gating.kinds import GATE_COLUMNS, GateFinding
+from switchpoint.store.not_taken import not_taken_of, noted
 from switchpoint.store.store import Store
 from switchpoint.store.wanted import Query
 from switchpoint.tables.columns import records
@@ -47,8 +48,7 @@ def stored_findings(store: Store, **wanted: Query) -> pd.DataFrame:
     table = store.findings(**wanted)
     found = table.reindex(columns=[*GATE_COLUMNS, *_MORE])
     found = found.dropna(subset=[*_TEXTS, *NESTED, "fails"])
-    found.attrs["not_taken"] = table.attrs["not_taken"]
-    return found
+    return noted(found, not_taken_of(table))
 
 
 def decoded(table: pd.DataFrame) -> Iterator[StoredFinding]:

@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from switchpoint.data_warnings import DataWarning
 from switchpoint.errors import InputError
 from switchpoint.gating.policy import Maintenance, maintenance_at
 from switchpoint.gating.sessions import (
@@ -103,12 +104,12 @@ def calendar(
     after = hours_of(values) > _end(sessions, values)
     ahead = after & (hours_of(values) > now_h())
     if session is None and sessions.until_utc is None and (after & ~ahead).any():
-        warning = (
+        what = (
             f"the newest runs, of the session {sessions.session}, are older than the newest single"
             f" values: only these are judged; judge the runs with --session {sessions.session}"
         )
         chosen = _without_runs(store, values, None, history, maintenance)
-        more = [warning, *chosen.sessions.warnings]
+        more = [DataWarning("not_judged", what), *chosen.sessions.warnings]
     else:
         chosen = _with_runs(sessions, values, history, maintenance)
         _, names, starts = own_sessions(values[ahead])
@@ -149,11 +150,14 @@ def _sessions_of_runs(
     return None
 
 
-def _not_judged(sites: Iterable[str]) -> list[str]:
-    """Name the sites whose values are left out, one sentence each."""
+def _not_judged(sites: Iterable[str]) -> list[DataWarning]:
+    """Name the sites whose values are left out."""
     return [
-        f"the single values of the site '{site}' are not judged with those of other sites; judge"
-        f" them with --site {site}"
+        DataWarning(
+            "not_judged",
+            f"the single values of the site '{site}' are not judged with those of other sites;"
+            f" judge them with --site {site}",
+        )
         for site in sorted(sites)
     ]
 

@@ -9,6 +9,7 @@ from typing import TypedDict
 
 import pandas as pd
 
+from switchpoint.data_warnings import DataWarning
 from switchpoint.gating.kinds import ACCEPTED, GATE_COLUMNS, GateFinding
 from switchpoint.gating.policy import Maintenance
 
@@ -36,7 +37,7 @@ class Verdict:
         The identity of each curve of the session; empty if the verdict was read from the store.
     findings : DataFrame
         `GATE_COLUMNS`, those that fail first.
-    warnings : list of str
+    warnings : list of DataWarning
         What limits the verdict.
     parameters : DataFrame
         Latency, time per byte and noise of each launch in each segment of its curve, as the store
@@ -55,7 +56,7 @@ class Verdict:
     sessions: int
     curves: pd.DataFrame
     findings: pd.DataFrame
-    warnings: list[str] = field(default_factory=list)
+    warnings: list[DataWarning] = field(default_factory=list)
     parameters: pd.DataFrame = field(default_factory=pd.DataFrame)
     maintenance: Sequence[Maintenance] = ()
     site: str | None = None

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
+from switchpoint.data_warnings import DataWarning
 from switchpoint.importing.choices import Choices
 from switchpoint.importing.column_names import (
     Kind,
@@ -40,7 +41,7 @@ class Plan:
         Of which the curve is; empty for averages.
     left_out : list of str
         Columns that are results too, but not the curve.
-    sentences : list of str
+    warnings : list of DataWarning
         What to say of them; a bandwidth beside the time is the same result.
     """
 
@@ -50,7 +51,7 @@ class Plan:
     metric_scale: float = 1.0
     statistic: str = ""
     left_out: list[str] = field(default_factory=list)
-    sentences: list[str] = field(default_factory=list)
+    warnings: list[DataWarning] = field(default_factory=list)
 
 
 class NoPlanError(Exception):
@@ -99,7 +100,7 @@ def plan_of(names: Sequence[str], choices: Choices) -> Plan:
         meanings[metric].scale,
         "" if statistic == "avg" else statistic,
         [*others],
-        words,
+        [DataWarning("columns", what) for what in words],
     )
 
 

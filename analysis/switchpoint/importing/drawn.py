@@ -12,6 +12,12 @@ from pathlib import Path
 
 import pandas as pd
 
+from switchpoint.data_warnings import (
+    DataWarning,
+    text_of_warnings,
+    warning_of_error,
+    warnings_of_text,
+)
 from switchpoint.errors import InputError
 from switchpoint.importing.choices import Choices
 from switchpoint.importing.column_plan import NoPlanError, has_kind, plan_of
@@ -23,6 +29,7 @@ from switchpoint.importing.row_forms import is_whole
 from switchpoint.importing.same_curves import TABLE
 from switchpoint.importing.tidy import measured
 from switchpoint.limits import COLUMNS, HEADING_CHARACTERS
+from switchpoint.printable import path_text
 from switchpoint.tables import measurements
 from switchpoint.tables.measurements import Measurements
 
@@ -119,20 +126,20 @@ def read(path: Path, around: Surroundings) -> Measurements:
     if not parts:
         raise failures[0] if failures else InputError(path, "has no table of messages; add one")
     measured = measurements.concat(parts)
-    sentences = [f"{error}: the table is skipped" for error in failures]
+    warnings = [warning_of_error("skipped_part", error) for error in failures]
+    warnings = [replace(told, message=f"{told.message}: the table is skipped") for told in warnings]
     if len(tables) > 1:
         first_lines = ", ".join(str(table.line) for table in tables[:4])
         more = ", ..." if len(tables) > 4 else ""
-        sentences.append(
-            f"{path}: the tables from lines {first_lines}{more} may be of different systems, so"
-            f" each is a curve of its own ({TABLE} = 1, 2, ...)"
+        what = (
+            f"the tables from lines {first_lines}{more} may be of different systems, so each is a"
+            f" curve of its own ({TABLE} = 1, 2, ...)"
         )
-    if sentences:
+        warnings.append(DataWarning("separate_curves", what, path_text(path)))
+    if warnings:
         first = measured.runs.index[0]
-        before = measured.runs.loc[first, "warnings"]
-        measured.runs.loc[first, "warnings"] = "\n".join(
-            [*([before] if before else []), *sentences]
-        )
+        before = warnings_of_text(measured.runs.loc[first, "warnings"])
+        measured.runs.loc[first, "warnings"] = text_of_warnings([*before, *warnings])
     return measured
 
 

@@ -8,11 +8,15 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
+
+from switchpoint.data_warnings import text_of_warnings, warning_of_error, warnings_of_text
 from switchpoint.errors import InputError
 from switchpoint.importing.benchmarks import BENCHMARKS, BenchmarkReader
 from switchpoint.importing.external import content
 from switchpoint.importing.labels import Surroundings, problem_of_label
 from switchpoint.limits import JSON_BYTES, YAML_BYTES
+from switchpoint.printable import path_text
 from switchpoint.strict_json import parse_json
 from switchpoint.strict_yaml import NotYamlError, parse_yaml
 from switchpoint.tables import measurements
@@ -69,17 +73,20 @@ def read(path: Path, around: Surroundings) -> Measurements:
         try:
             measured = reader.read(path, beside, text.text.encode())
         except InputError as error:
-            what = str(error).removeprefix(f"{path}").lstrip(": ")
+            what = warning_of_error("skipped_part", error).message
             failures.append(InputError(path, f"in the text {text.place}: {what}"))
             continue
-        said = measured.runs["warnings"]
-        said = said.str.replace(f"{path}: ", f"{path}: in the text {text.place}: ", regex=False)
-        measured.runs["warnings"] = said.astype(object).where(said.notna(), None)
+        place = f"{path_text(path)}: in the text {text.place}"
+        told = [
+            text_of_warnings(warning.at(place) for warning in warnings_of_text(text_of_run))
+            for text_of_run in measured.runs["warnings"]
+        ]
+        measured.runs["warnings"] = pd.Series(told, measured.runs.index, dtype=object)
         parts.append(measured)
     if not parts:
         raise failures[0]
     measured = measurements.concat(parts)
-    measured.not_taken.extend(str(error) for error in failures)
+    measured.not_taken.extend(warning_of_error("skipped_part", error) for error in failures)
     return measured
 
 

@@ -6,6 +6,7 @@ import codecs
 import hashlib
 import json
 import re
+from collections.abc import Iterable
 from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any, TypeVar
@@ -14,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from switchpoint.data_warnings import DataWarning, text_of_warnings
 from switchpoint.errors import InputError
 from switchpoint.importing.column_plan import STATISTIC
 from switchpoint.importing.labels import IDENTITY_LABELS, Surroundings, read_labels
@@ -75,7 +77,7 @@ def as_measurements(
     form: str,
     data: bytes,
     samples: pd.DataFrame,
-    warnings: list[str],
+    warnings: Iterable[DataWarning],
     tool: str | None = None,
 ) -> Measurements:
     """Join samples with the row of each run: one run per kernel, identified by its content.
@@ -93,7 +95,7 @@ def as_measurements(
         `size_bytes`, `time_us`, perhaps `pass` and `iterations`, and the identity columns; also
         `run_id` if runs have an identity that does not depend on the file.
     warnings
-        One sentence each.
+        What to know of the file, which becomes their place.
     tool
         Name and version of the tool that measured, if the file contains them.
     """
@@ -113,7 +115,7 @@ def as_measurements(
         "complete": True,
         "tool": tool,
         "labels": json.dumps(labels) if labels else None,
-        "warnings": "\n".join(warnings) or None,
+        "warnings": text_of_warnings(warning.at(path_text(path)) for warning in warnings),
     }
     if "run_id" in columns:
         code, run_ids = pd.factorize(columns.pop("run_id"))

@@ -12,8 +12,10 @@ from typing import Any
 
 import pandas as pd
 
+from switchpoint.data_warnings import DataWarning, text_of_warnings, warnings_of_text
 from switchpoint.errors import InputError
 from switchpoint.limits import JSON_BYTES
+from switchpoint.printable import path_text
 from switchpoint.regular_files import read_limited
 from switchpoint.spack.lock import NAME, Lock, parse_lock
 from switchpoint.strict_json import parse_json
@@ -68,11 +70,12 @@ def _with_lock(
     has_hash = isinstance(own, str)
     if lock is not None and own != lock.root.hash and (has_hash or is_record):
         built = f"is /{own[:7]}" if has_hash else f"was built by {run['builder']} without Spack"
-        warning = (
-            f"{path}: is the lock of /{lock.root.hash[:7]}, but the program of {run['source']}"
+        what = (
+            f"is the lock of /{lock.root.hash[:7]}, but the program of {run['source']}"
             f" {built}: the lock is not stored with the run"
         )
-        return run | {"warnings": "\n".join(filter(None, [run["warnings"], warning]))}
+        warning = DataWarning("other_lock", what, path_text(path))
+        return run | {"warnings": text_of_warnings([*warnings_of_text(run["warnings"]), warning])}
     added = {"lock": pack(text), "lock_hash": lock_hash(text)}
     return run | added | ({} if lock is None else {"spack_spec": lock.spec})
 

@@ -10,11 +10,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from switchpoint.data_warnings import DataWarning
 from switchpoint.errors import InputError
 from switchpoint.importing.external import are_times, as_measurements, check_sizes, content
 from switchpoint.importing.labels import Surroundings
 from switchpoint.importing.nccl import CURVE, PLACES, program
-from switchpoint.importing.problems import Problem, in_words
+from switchpoint.importing.problems import Problem, warnings_of
 from switchpoint.strict_json import parse_json
 from switchpoint.tables.measurements import Measurements
 
@@ -50,12 +51,13 @@ def read(path: Path, around: Surroundings) -> Measurements:
     names = [str(name) for name in samples if name not in ("size_bytes", "time_us", "iterations")]
     samples[names] = samples[names].astype("category")
     samples["size_bytes"] = samples["size_bytes"].astype("int64")
-    warnings = [f"{path}: {sentence}" for sentence in in_words(problems)]
+    warnings = [*warnings_of(problems)]
     if not good.all():
-        warnings.append(f"{path}: {(~good).sum()} results have no usable time and are skipped")
+        what = f"{(~good).sum()} results have no usable time and are skipped"
+        warnings.append(DataWarning("rows", what))
     if "kernel" not in shared:
         what = "no argument names the operation: give the label kernel, such as nccl_all_reduce"
-        warnings.append(f"{path}: {what}")
+        warnings.append(DataWarning("no_kernel", what))
     return as_measurements(path, around, "nccl", data, samples, warnings, tool="nccl-tests")
 
 

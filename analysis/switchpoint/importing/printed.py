@@ -26,7 +26,7 @@ from switchpoint.importing.problems import (
     REST_OF_ROW,
     SAME_ROW,
     Problem,
-    in_words,
+    warnings_of,
 )
 from switchpoint.importing.row_forms import is_whole, odd_rows
 from switchpoint.importing.same_curves import Part, apart, in_order, once
@@ -146,8 +146,8 @@ def as_runs(
     for part in parts:
         check_sizes(path, part.size_bytes, part.lines)
     parts, twice = once(parts)
-    parts, sentences = apart(parts)
-    warnings = [f"{path}: {sentence}" for sentence in [*in_words(problems), *twice, *sentences]]
+    parts, own_curves = apart(parts)
+    warnings = [*warnings_of(problems), *twice, *own_curves]
     counts = [len(part.size_bytes) for part in parts]
     identity = dict.fromkeys(name for part in parts for name in part.identity)
     columns: dict[str, Any] = {

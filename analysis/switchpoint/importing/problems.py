@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from switchpoint.data_warnings import DataWarning
+
 #: What is said of a title without results.
 NO_ROWS = "the title has no table with rows: measure again"
 
@@ -27,13 +29,14 @@ class Problem:
     kernel: str = ""
 
 
-def in_words(problems: Iterable[Problem]) -> Iterator[str]:
-    """Return one sentence for each kernel and reason, with the lines that it concerns."""
+def warnings_of(problems: Iterable[Problem]) -> Iterator[DataWarning]:
+    """Return one warning for each kernel and reason, with the lines that it concerns."""
     lines: dict[tuple[str, str], list[int]] = {}
     for problem in problems:
         lines.setdefault((problem.kernel, problem.what), []).append(problem.line)
     for (kernel, what), numbers in lines.items():
-        yield f"{kernel}: {_lines(numbers)}: {what}" if kernel else f"{_lines(numbers)}: {what}"
+        of_kernel = f"{kernel}: " if kernel else ""
+        yield DataWarning("rows", f"{of_kernel}{_lines(numbers)}: {what}")
 
 
 def _lines(numbers: list[int]) -> str:

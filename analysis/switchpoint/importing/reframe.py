@@ -20,11 +20,12 @@ from typing import Any
 
 import pandas as pd
 
+from switchpoint.data_warnings import DataWarning
 from switchpoint.errors import InputError, NotRecognisedError, Reason
 from switchpoint.importing import reframe_database, reframe_logs
 from switchpoint.importing.external import as_measurements, content
 from switchpoint.importing.labels import Surroundings, read_labels
-from switchpoint.importing.problems import Problem, in_words
+from switchpoint.importing.problems import Problem, warnings_of
 from switchpoint.importing.reframe_curves import NAMING, points_and_others
 from switchpoint.limits import LOG_VALUES
 from switchpoint.printable import path_text
@@ -96,15 +97,11 @@ def read(path: Path, around: Surroundings) -> Measurements:
     labels = around.complete(read_labels(path, data))
     values = pd.DataFrame(_few(path, _values(rows, _stem(path), data, labels)))
     named = {name: text for name, text in labels.items() if name not in NAMING}
-    samples, others, sentences = points_and_others(values, named)
-    not_taken = [f"{path}: {sentence}" for sentence in [*in_words(problems), *sentences]]
+    samples, others, doubts = points_and_others(values, named)
     single = _single_values(path, rows, others, labels)
     lost = sorted(set(others["variable"]) - set(single["variable"]))
-    if lost:
-        not_taken.append(
-            f"{path}: skipped, because they have no unit or no number:"
-            f" {', '.join(lost[:8])}{' and more' if len(lost) > 8 else ''}"
-        )
+    told = [*warnings_of(problems), *doubts, *_skipped(lost)]
+    not_taken = [warning.at(path_text(path)) for warning in told]
     if len(samples):
         curves = as_measurements(path, around, "reframe", data, samples, [], tool="ReFrame")
         return dataclasses.replace(curves, not_taken=not_taken, single_values=single)
@@ -116,6 +113,14 @@ def read(path: Path, around: Surroundings) -> Measurements:
             path, f"is {what} of ReFrame without values; measure again", Reason.NO_VALUES
         )
     return of_values(single, not_taken)
+
+
+def _skipped(variables: list[str]) -> Iterator[DataWarning]:
+    """Name the variables of which no value is read."""
+    if variables:
+        more = " and more" if len(variables) > 8 else ""
+        what = f"skipped, because they have no unit or no number: {', '.join(variables[:8])}{more}"
+        yield DataWarning("values", what)
 
 
 def _few(path: Path, rows: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:

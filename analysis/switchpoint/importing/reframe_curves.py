@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from switchpoint.data_warnings import DataWarning
 from switchpoint.importing.external import are_sizes, are_times
 from switchpoint.importing.value_units import in_bytes_per_us, in_microseconds, is_ambiguous
 from switchpoint.printable import printable
@@ -46,7 +47,7 @@ _BEHIND = frozenset(["avg", "max", "mean", "median", "min", "ms", "ns", "us", "u
 
 def points_and_others(
     values: pd.DataFrame, named: Mapping[str, str]
-) -> tuple[pd.DataFrame, pd.DataFrame, list[str]]:
+) -> tuple[pd.DataFrame, pd.DataFrame, list[DataWarning]]:
     """Return the points of curves, with the metric as `mode`, the other values, and warnings.
 
     Parameters
@@ -83,7 +84,7 @@ def points_and_others(
     others = values.loc[~good, ["variable", "row", *NAMING]]
     parameters = {name for names in values.pop("parameters") for name in names}
     points = _points(values[good].drop(columns=["value", "unit"]), parameters, named)
-    return points, others, sentences
+    return points, others, [DataWarning("values", sentence) for sentence in sentences]
 
 
 def _points(values: pd.DataFrame, parameters: set[str], named: Mapping[str, str]) -> pd.DataFrame:

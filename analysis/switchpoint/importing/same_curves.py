@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
+from switchpoint.data_warnings import DataWarning
 from switchpoint.importing.problems import Problem
 from switchpoint.tables.unlike import TABLES, differ
 
@@ -86,7 +87,7 @@ def _slice(part: Part, start: int, end: int | None) -> Part:
     )
 
 
-def apart(parts: Iterable[Part], factor: float = TABLES) -> tuple[list[Part], list[str]]:
+def apart(parts: Iterable[Part], factor: float = TABLES) -> tuple[list[Part], list[DataWarning]]:
     """Number the tables that have the same names but are no passes over one curve, and say so.
 
     Parameters
@@ -100,15 +101,16 @@ def apart(parts: Iterable[Part], factor: float = TABLES) -> tuple[list[Part], li
     same: dict[tuple[tuple[str, str], ...], list[int]] = {}
     for place, part in enumerate(parts):
         same.setdefault(tuple(sorted(part.identity.items())), []).append(place)
-    sentences: list[str] = []
+    warnings: list[DataWarning] = []
     for places in same.values():
         tables = [parts[place] for place in places]
         kernel = f"{tables[0].identity['kernel']}: " if "kernel" in tables[0].identity else ""
         if ranks := _several_ranks(tables):
-            sentences.append(
+            what = (
                 f"{kernel}ranks {ranks} each printed a table, as separate programs do: start them"
                 " as one job"
             )
+            warnings.append(DataWarning("several_ranks", what))
         curves = _curves(tables, factor)
         if len(curves) == 1:
             continue
@@ -117,14 +119,14 @@ def apart(parts: Iterable[Part], factor: float = TABLES) -> tuple[list[Part], li
                 place = places[member]
                 names = parts[place].identity | {TABLE: str(number)}
                 parts[place] = replace(parts[place], identity=names)
-        sentences.append(_why(kernel, [tables[members[0]] for members in curves]))
-    return parts, sentences
+        warnings.append(_why(kernel, [tables[members[0]] for members in curves]))
+    return parts, warnings
 
 
-def once(parts: Iterable[Part]) -> tuple[list[Part], list[str]]:
+def once(parts: Iterable[Part]) -> tuple[list[Part], list[DataWarning]]:
     """Leave out tables that are there twice with the same times, and say so."""
     kept: list[Part] = []
-    sentences: list[str] = []
+    warnings: list[DataWarning] = []
     known: dict[str, int] = {}
     for part in parts:
         names = sorted(part.identity.items())
@@ -137,8 +139,8 @@ def once(parts: Iterable[Part]) -> tuple[list[Part], list[str]]:
         else:
             kernel = f"{part.identity['kernel']}: " if "kernel" in part.identity else ""
             what = f"the same table as from line {first}, which counts once"
-            sentences.append(f"{kernel}line {part.lines[0]}: {what}")
-    return kept, sentences
+            warnings.append(DataWarning("rows", f"{kernel}line {part.lines[0]}: {what}"))
+    return kept, warnings
 
 
 def _several_ranks(tables: list[Part]) -> str:
@@ -169,7 +171,7 @@ def _log_ratios(one: Part, other: Part) -> npt.NDArray[np.float64]:
     return ratios
 
 
-def _why(kernel: str, firsts: list[Part]) -> str:
+def _why(kernel: str, firsts: list[Part]) -> DataWarning:
     """Say which tables are curves of their own, and why."""
     lines = [str(table.lines[0]) for table in firsts]
     shown = f"{', '.join(lines[:-1])} and {lines[-1]}"
@@ -188,7 +190,8 @@ def _why(kernel: str, firsts: list[Part]) -> str:
         reasons.append(f"differ by up to a factor of {math.exp(largest):.3g}")
     if len({table.command for table in firsts}) > 1:
         reasons.append("follow different commands")
-    return (
+    return DataWarning(
+        "separate_curves",
         f"{kernel}the tables from lines {shown} {' and '.join(reasons)}, so each is a curve of"
-        f" its own ({TABLE} = 1, 2, ...): put them into files with labels"
+        f" its own ({TABLE} = 1, 2, ...): put them into files with labels",
     )

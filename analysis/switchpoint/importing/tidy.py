@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from switchpoint.data_warnings import DataWarning
 from switchpoint.errors import InputError
 from switchpoint.importing.cells import sizes_of, values_of
 from switchpoint.importing.choices import Choices
@@ -36,7 +37,7 @@ from switchpoint.importing.external import (
 )
 from switchpoint.importing.labels import Surroundings
 from switchpoint.importing.passing_columns import passing_columns
-from switchpoint.importing.problems import CUT_ROW, Problem, in_words
+from switchpoint.importing.problems import CUT_ROW, Problem, warnings_of
 from switchpoint.importing.row_forms import is_whole
 from switchpoint.importing.same_curves import TABLE
 from switchpoint.importing.tidy_curves import curve_of_rows, lonely_rows, tables_apart
@@ -157,9 +158,8 @@ def measured(
     table = table.drop(columns=[name for name in plan.left_out if name in table])
     if plan.statistic:
         table = table.assign(**{STATISTIC: plan.statistic})
-    samples, notes = _curves(table, size, time_us, numbers)
-    sentences = [*in_words(problems), *plan.sentences, *notes]
-    warnings = [f"{path}: {sentence}" for sentence in sentences]
+    samples, of_curves = _curves(table, size, time_us, numbers)
+    warnings = [*warnings_of(problems), *plan.warnings, *of_curves]
     return as_measurements(path, around, "tidy", data, samples, warnings)
 
 
@@ -186,15 +186,15 @@ def _curves(
     size: npt.NDArray[np.float64],
     time_us: npt.NDArray[np.float64],
     lines: npt.NDArray[np.int64],
-) -> tuple[pd.DataFrame, list[str]]:
+) -> tuple[pd.DataFrame, list[DataWarning]]:
     """Return samples with the names of their curves, and what to say of them."""
     samples = table.drop(columns=[*MEASURES, *METRICS.values(), "rep", "run_id"], errors="ignore")
     samples = samples.apply(lambda column: column.astype("category"))
     passing = list(passing_columns(samples, size))
     samples = samples.drop(columns=[name for name, left_out, _ in passing if left_out])
     curve = curve_of_rows(samples)
-    warnings = [what for _, _, what in passing]
-    warnings += in_words(lonely_rows(curve, lines))
+    warnings = [DataWarning("columns", what) for _, _, what in passing]
+    warnings += warnings_of(lonely_rows(curve, lines))
     samples["size_bytes"] = size.astype("int64")
     samples["time_us"] = time_us
     if "iterations" in table:

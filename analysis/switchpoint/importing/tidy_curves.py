@@ -6,6 +6,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from switchpoint.data_warnings import DataWarning
 from switchpoint.importing.problems import Problem
 from switchpoint.importing.same_curves import TABLE, Part, apart
 from switchpoint.tables.measurements import repeated
@@ -42,12 +43,12 @@ def lonely_rows(code: _Codes, lines: _Codes) -> list[Problem]:
 
 def tables_apart(
     samples: pd.DataFrame, code: _Codes, lines: _Codes
-) -> tuple[pd.Categorical, list[str]] | None:
+) -> tuple[pd.Categorical, list[DataWarning]] | None:
     """Number the sweeps over a curve that differ by far more than noise.
 
     Returns
     -------
-    A column for the samples, and sentences; None if all sweeps agree.
+    A column for the samples, and warnings; None if all sweeps agree.
     """
     order = np.argsort(code, kind="stable")
     size, curve = samples["size_bytes"].to_numpy()[order], code[order]
@@ -63,9 +64,9 @@ def tables_apart(
         rows, once = slice(start, end), np.ones(end - start, dtype="int64")
         names = {"curve": str(curve[start])}
         parts.append(Part(names, size[rows].astype(float), time_us[rows], once, lines[rows]))
-    numbered, sentences = apart(parts, LAUNCHES)
-    if not sentences:
+    numbered, warnings = apart(parts, LAUNCHES)
+    if not warnings:
         return None
     numbers = [part.identity.get(TABLE) for part in numbered]
     column = repeated(numbers, [len(part.lines) for part in numbered])
-    return column[np.argsort(order)], sentences
+    return column[np.argsort(order)], warnings

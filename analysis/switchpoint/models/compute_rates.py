@@ -62,7 +62,8 @@ def compute_rates(measurements: Measurements) -> tuple[list[ComputeRate], list[s
     passes["ranks"] = [len(layouts[str(run_id)].nodes) for run_id in passes["run_id"]]
     starts = dict(zip(runs["run_id"], runs["start_utc"], strict=True))
     applications = chosen[chosen["kernel"].isin(list(APPLICATIONS))]
-    options, notes = options_by_run(dataclasses.replace(measurements, runs=applications))
+    options, left_out = options_by_run(dataclasses.replace(measurements, runs=applications))
+    notes = [*map(str, left_out)]
     rates: list[ComputeRate] = []
     for kernel, part in _calibrations(passes, options):
         works = np.isfinite(part["work"]) & (part["work"] > 0)

@@ -127,7 +127,7 @@ def compare_with(
         )
     options, left_out = options_by_run(dataclasses.replace(measurements, runs=here))
     if not options:
-        raise InputError(os.fspath(source), left_out[0])
+        raise InputError(os.fspath(source), str(left_out[0]))
     headers = {
         str(run_id): json.loads(header)
         for run_id, header in zip(here["run_id"], here["header"], strict=True)

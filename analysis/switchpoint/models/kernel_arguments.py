@@ -8,6 +8,7 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from switchpoint.data_warnings import DataWarning
 from switchpoint.errors import InputError
 from switchpoint.limits import COUNT
 from switchpoint.models.kernels import Options
@@ -40,7 +41,9 @@ def options_of(header: Header) -> Options:
     return Options(**known)
 
 
-def options_by_run(measurements: Measurements) -> tuple[dict[str, Options], list[str]]:
+def options_by_run(
+    measurements: Measurements,
+) -> tuple[dict[str, Options], list[DataWarning]]:
     """Return the options of each run, and warnings of runs whose options cannot be.
 
     Parameters
@@ -61,10 +64,10 @@ def options_by_run(measurements: Measurements) -> tuple[dict[str, Options], list
         try:
             found[run_id] = options_of(json.loads(header)) if isinstance(header, str) else Options()
         except InputError as error:  # noqa: PERF203
-            warnings.append(
-                f"run {run_id[:8]} {error.problem}; it is left out of comparisons with predictions"
-                " and simulations"
+            what = (
+                f"{error.problem}; it is left out of comparisons with predictions and simulations"
             )
+            warnings.append(DataWarning("unknown_option", what, f"run {run_id[:8]}"))
     return found, warnings
 
 

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
+from switchpoint.data_warnings import DataWarning
 from switchpoint.models.kernel_arguments import options_by_run, options_of
 from switchpoint.models.repeats import Repeats, interval, pass_medians, repeats_by
 from switchpoint.models.simgrid import LINKS_OF, links_of, one_word, simulated_name
@@ -70,7 +71,7 @@ def beside_measured(measurements: Measurements) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=COLUMNS)
 
 
-def left_out_of_simulated(measurements: Measurements) -> list[str]:
+def left_out_of_simulated(measurements: Measurements) -> list[DataWarning]:
     """Return a warning for each run that `beside_measured` leaves out because of its options."""
     return options_by_run(measurements)[1] if _has_simulated(measurements) else []
 

@@ -12,7 +12,9 @@ from json import JSONDecodeError
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
+from switchpoint.data_warnings import DataWarning
 from switchpoint.errors import RecordError
+from switchpoint.printable import path_text
 from switchpoint.records.lines import first_line, last_line
 from switchpoint.records.samples import parse_samples
 from switchpoint.records.start import start_warnings
@@ -36,14 +38,14 @@ class Facts:
     path : Path
     header, footer : dict
         As documented; `footer` is None if the record is truncated.
-    warnings : list of str
-        What a reader should know before using the numbers, one sentence each.
+    warnings : list of DataWarning
+        What a reader should know before using the numbers.
     """
 
     path: Path
     header: Header
     footer: Footer | None
-    warnings: list[str] = field(default_factory=list)
+    warnings: list[DataWarning] = field(default_factory=list)
 
     @property
     def run_id(self) -> str:
@@ -87,10 +89,11 @@ def read_record(path: str | os.PathLike[str]) -> Record:
     footer = _parse_footer(path, footer_line, header)
     warnings = _judge(header, footer)
     if footer is not None and footer["samples"] != len(samples):
-        warnings.append(
-            f"{path}: the footer counts {footer['samples']} samples, the file contains"
-            f" {len(samples)}; it was edited or damaged: measure again before you use it"
+        what = (
+            f"the footer counts {footer['samples']} samples, the file contains {len(samples)}; it"
+            " was edited or damaged: measure again before you use it"
         )
+        warnings.append(DataWarning("edited_record", what, path_text(path)))
     if footer is None:
         warnings.insert(0, _truncated(path, len(samples)))
     return Record(path, header, footer, warnings, samples=samples)
@@ -173,18 +176,19 @@ def _parse_footer(path: Path, line: bytes, header: Header) -> Footer | None:
     return cast("Footer", footer)
 
 
-def _truncated(path: Path, rows: int | None) -> str:
+def _truncated(path: Path, rows: int | None) -> DataWarning:
     used = "" if rows is None else f"; its {rows} complete rows are used"
-    return f"{path}: truncated, the run did not end{used}: measure again for all points"
+    what = f"truncated, the run did not end{used}: measure again for all points"
+    return DataWarning("truncated", what, path_text(path))
 
 
-def _judge(header: Header, footer: Footer | None) -> list[str]:
+def _judge(header: Header, footer: Footer | None) -> list[DataWarning]:
     if footer is None:
         return []
-    run = f"run {header['run_id'][:8]}"
     warnings = []
     if errors := footer.get("verification", {}).get("errors", 0):
-        warnings.append(f"{run}: {errors} payloads arrived damaged; do not trust this run's times")
+        what = f"{errors} payloads arrived damaged; do not trust this run's times"
+        warnings.append(DataWarning("damaged_payload", what))
     if footer.get("shortened"):
         plan = header.get("plan", {})
         ended = (
@@ -192,7 +196,7 @@ def _judge(header: Header, footer: Footer | None) -> list[str]:
             if "switches" in footer
             else f"the sweep before its {plan.get('passes')} passes were done"
         )
-        warnings.append(
-            f"{run}: shortened: its time budget of {plan.get('time_budget_s')} s ended {ended}"
-        )
-    return [*warnings, *(f"{run}: {warning}" for warning in start_warnings(footer))]
+        what = f"shortened: its time budget of {plan.get('time_budget_s')} s ended {ended}"
+        warnings.append(DataWarning("shortened", what))
+    run = f"run {header['run_id'][:8]}"
+    return [warning.at(run) for warning in (*warnings, *start_warnings(footer))]

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from switchpoint.data_warnings import DataWarning
+
 if TYPE_CHECKING:
     from switchpoint.records.footer import Footer, Point
 
@@ -12,7 +14,7 @@ if TYPE_CHECKING:
 _MANY_LATE = 0.1
 
 
-def start_warnings(footer: Footer) -> Iterator[str]:
+def start_warnings(footer: Footer) -> Iterator[DataWarning]:
     """Say which times the agreed starts of a run make doubtful; nothing if calls started otherwise.
 
     Parameters
@@ -27,16 +29,18 @@ def start_warnings(footer: Footer) -> Iterator[str]:
     below = _largest_below(footer.get("points", []), error_us)
     if below:
         modes = ", ".join(f"{mode} up to {size:,} B" for mode, size in below.items())
-        yield (
+        yield DataWarning(
+            "clock_error",
             f"some times are below the {error_us:.3g} us by which the clocks of the ranks, and so"
             f" their starts, may differ: {modes}; they may be wrong by that much; `--start barrier`"
-            " needs no clocks"
+            " needs no clocks",
         )
     calls, late = start.get("calls"), start["late_calls"]
     if calls and late > _MANY_LATE * calls:
-        yield (
+        yield DataWarning(
+            "late_starts",
             f"{late:,} of {calls:,} calls started late on some rank and were repeated; measure"
-            " again on quieter cores"
+            " again on quieter cores",
         )
 
 

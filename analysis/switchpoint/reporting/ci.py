@@ -123,7 +123,7 @@ def markdown(verdict: Verdict) -> str:
         lines.append(
             f"| {state} | `{row['finding_id']}` {kind} | {_escaped(row['sentence'])} | {more} |"
         )
-    lines += [f"\n{_escaped(warning)}" for warning in verdict.warnings]
+    lines += [f"\n{_escaped(str(warning))}" for warning in verdict.warnings]
     return "\n".join(lines) + "\n"
 
 

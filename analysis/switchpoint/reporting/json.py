@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from switchpoint.comparison.compare import Comparison
+    from switchpoint.data_warnings import DataWarning
     from switchpoint.explanation.entries import Entries
     from switchpoint.explanation.plan import Plan
     from switchpoint.explanation.values import Candidate
@@ -156,8 +157,17 @@ def verdict_as_json(verdict: Verdict) -> Json:
         "curves": len(verdict.curves),
         "fails": verdict.fails,
         "findings": records(verdict.findings),
-        "warnings": verdict.warnings,
+        **warnings_as_json(verdict.warnings),
         "power": [*verdict.power],
+    }
+
+
+def warnings_as_json(warnings: Iterable[DataWarning]) -> Json:
+    """Convert warnings: their texts, and in the same order the kind of each."""
+    warnings = [*warnings]
+    return {
+        "warnings": [*map(str, warnings)],
+        "warning_kinds": [warning.kind for warning in warnings],
     }
 
 

@@ -16,6 +16,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from switchpoint.data_warnings import DataWarning, warnings_of_text
 from switchpoint.errors import InputError
 from switchpoint.store.files import StoreFiles
 from switchpoint.store.tables import CURVES, FACTS, RUNS, SAMPLES, packed, parquet
@@ -86,11 +87,11 @@ class Encoded:
         frame: pd.DataFrame = self.tables["runs"].select(["run_id", "date", "complete"]).to_pandas()
         return frame
 
-    def warnings(self) -> dict[str, list[str]]:
+    def warnings(self) -> dict[str, list[DataWarning]]:
         """Return the warnings of each run."""
         runs = self.tables["runs"]
         texts = zip(runs["run_id"].to_pylist(), runs["warnings"].to_pylist(), strict=True)
-        return {run: (text or "").splitlines() for run, text in texts}
+        return {run: warnings_of_text(text) for run, text in texts}
 
     def run_ids(self, table: str) -> set[str]:
         """Return the runs that have rows in a table."""

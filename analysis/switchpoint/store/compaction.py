@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 
 import pandas as pd
 
+from switchpoint.data_warnings import DataWarning
 from switchpoint.errors import InputError
 from switchpoint.store.batches import (
     TABLES,
@@ -26,7 +27,7 @@ from switchpoint.store.batches import (
 )
 from switchpoint.store.files import StoreFiles
 from switchpoint.store.ledger import Ledger
-from switchpoint.store.lost_runs import lost_in_words, unfinished_in_words
+from switchpoint.store.lost_runs import lost_warnings, unfinished_warnings
 from switchpoint.store.mark import check_mark
 from switchpoint.store.scan import paths_of
 from switchpoint.store.store import Store
@@ -53,14 +54,14 @@ class Upkeep:
         Batches joined or shortened, and files removed.
     runs : int
         Runs whose samples were dropped.
-    left_out : list of str
-        What could not be changed, one sentence each.
+    left_out : list of DataWarning
+        What could not be changed.
     """
 
     batches: int = 0
     files: int = 0
     runs: int = 0
-    left_out: list[str] = field(default_factory=list)
+    left_out: list[DataWarning] = field(default_factory=list)
 
 
 def compact(store: Store) -> Upkeep:
@@ -71,8 +72,8 @@ def compact(store: Store) -> Upkeep:
         store.files_of_runs()
     with files.alone():
         without = store.without_runs()
-        done.left_out += lost_in_words(files, without.lost)
-        done.left_out += unfinished_in_words(without.unfinished)
+        done.left_out += lost_warnings(files, without.lost)
+        done.left_out += unfinished_warnings(without.unfinished)
         left = [*files.leftovers(), *without.left]
         files.remove(left)
         done.files = len(left)
@@ -228,7 +229,7 @@ def _replace(
 class _Unusable(Exception):  # noqa: N818  no error: the batches stay as they are
     """Files that are to be joined are damaged, or cannot be read."""
 
-    def __init__(self, damaged: list[str]) -> None:
+    def __init__(self, damaged: list[DataWarning]) -> None:
         super().__init__()
         self.damaged = damaged
 

@@ -6,9 +6,10 @@ from typing import Any
 
 import pandas as pd
 
+from switchpoint.data_warnings import DataWarning, warnings_of_text
 from switchpoint.errors import InputError
 from switchpoint.store.batches import TABLES, UNDATED, batch_bytes, month_of, path
-from switchpoint.store.scan import MAKE_READABLE
+from switchpoint.store.scan import MAKE_READABLE, unread
 from switchpoint.store.steady import steady
 from switchpoint.store.store import Store
 from switchpoint.store.wanted import Query
@@ -25,7 +26,7 @@ _KEYS = {"month": object, "site": object}
 
 
 @steady
-def contents(store: Store, **wanted: Query) -> tuple[pd.DataFrame, list[str]]:
+def contents(store: Store, **wanted: Query) -> tuple[pd.DataFrame, list[DataWarning]]:
     """Count what is stored.
 
     Parameters
@@ -41,8 +42,8 @@ def contents(store: Store, **wanted: Query) -> tuple[pd.DataFrame, list[str]]:
         `CONTENTS`, one row for each month and site: `first` and `last` are dates; `parameters` and
         `findings` are rows; `size_bytes` are those of the files, divided among sites by their runs
         and rows.
-    list of str
-        What could not be read, one sentence each.
+    list of DataWarning
+        What could not be read.
     """
     counted, damaged = _runs(store, wanted)
     table = counted
@@ -57,7 +58,7 @@ def contents(store: Store, **wanted: Query) -> tuple[pd.DataFrame, list[str]]:
     return none_for_nulls(table[CONTENTS]), damaged
 
 
-def _runs(store: Store, wanted: dict[str, Query]) -> tuple[pd.DataFrame, list[str]]:
+def _runs(store: Store, wanted: dict[str, Query]) -> tuple[pd.DataFrame, list[DataWarning]]:
     """Count runs by month and site; return what could not be read too."""
     stored, damaged = store.stored(**wanted)
     damaged += _not_counted(store, stored.runs)
@@ -75,7 +76,9 @@ def _runs(store: Store, wanted: dict[str, Query]) -> tuple[pd.DataFrame, list[st
     return table.astype(_KEYS), damaged
 
 
-def _rows(store: Store, name: str, wanted: dict[str, Query]) -> tuple[pd.DataFrame, list[str]]:
+def _rows(
+    store: Store, name: str, wanted: dict[str, Query]
+) -> tuple[pd.DataFrame, list[DataWarning]]:
     """Count the rows of a ledger by month and site, with their bytes."""
     counts, damaged = store.ledgers[name].counts("site", wanted)
     counts["month"] = counts["file"].map(
@@ -96,20 +99,23 @@ def _bytes_of_runs(store: Store, runs: pd.DataFrame) -> pd.Series[float]:
     return (runs["batch"].map(sizes).astype(float) / per_batch).fillna(0.0)
 
 
-def _not_counted(store: Store, runs: pd.DataFrame) -> list[str]:
-    """Return one sentence for each file of some runs whose bytes are not known."""
+def _not_counted(store: Store, runs: pd.DataFrame) -> list[DataWarning]:
+    """Return a warning for each file of some runs whose bytes are not known."""
     files = store.files
     names = [path(files, table, batch) for batch in runs["batch"].unique() for table in TABLES]
     return [
-        f"{name}: cannot be read (it is a link that leads nowhere); its bytes are not counted."
-        f" {MAKE_READABLE}"
+        unread(
+            name,
+            "cannot be read (it is a link that leads nowhere); its bytes are not counted."
+            f" {MAKE_READABLE}",
+        )
         for name in names
         if files.leads_nowhere(name)
     ]
 
 
 def one_run(store: Store, run: str) -> dict[str, Any]:
-    """Return the row of one run, and how many curves and points it has.
+    """Return the row of one run, the kinds of its warnings, and how many points it has.
 
     Raises
     ------
@@ -120,7 +126,10 @@ def one_run(store: Store, run: str) -> dict[str, Any]:
     points = store.curves(run_id=run_id)
     row = records(store.runs(run_id=run_id))[0]
     row.pop("program")
+    warnings = warnings_of_text(row["warnings"])
     return {str(name): value for name, value in row.items()} | {
+        "warnings": "\n".join(map(str, warnings)) or None,
+        "warning_kinds": [warning.kind for warning in warnings],
         "modes": ", ".join(sorted(points["mode"].dropna().unique())) if "mode" in points else None,
         "points": len(points),
         "parameters": len(store.parameters(run_id=run_id)),

@@ -12,6 +12,7 @@ from typing import TypedDict
 
 import pandas as pd
 
+from switchpoint.data_warnings import DataWarning
 from switchpoint.importing.files import Found
 from switchpoint.printable import path_text
 from switchpoint.store.store import Store
@@ -75,7 +76,7 @@ def _without(found: Measurements, run_id: str, before: list[pd.DataFrame]) -> Me
         return found
     left = samples.drop(index=again.index)
     [source] = found.runs.loc[found.runs["run_id"] == run_id, "source"]
-    what = f"{source}: {len(again)} rows were imported from this file before: they count once"
+    what = f"{len(again)} rows were imported from this file before: they count once"
     runs = found.runs
     if len(again) == mine.sum():
         runs = runs[runs["run_id"] != run_id]
@@ -83,7 +84,7 @@ def _without(found: Measurements, run_id: str, before: list[pd.DataFrame]) -> Me
         found,
         samples=left.reset_index(drop=True),
         runs=runs.reset_index(drop=True),
-        not_taken=[*found.not_taken, what],
+        not_taken=[*found.not_taken, DataWarning("imported_before", what, source)],
     )
 
 

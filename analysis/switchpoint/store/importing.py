@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 import pandas as pd
 
 from switchpoint.cores import workers
+from switchpoint.data_warnings import DataWarning
 from switchpoint.errors import InputError
 from switchpoint.importing.files import Files, Found, find_files
 from switchpoint.importing.layout import PathPattern
@@ -17,6 +18,7 @@ from switchpoint.importing.reading import read_found, unforeseen
 from switchpoint.store.batches import Encoded
 from switchpoint.store.compaction import join_if_many
 from switchpoint.store.grown import Earlier, earlier_runs, without_earlier
+from switchpoint.store.not_taken import not_taken_of
 from switchpoint.store.store import Store
 from switchpoint.tables.measurements import concat_values, no_values
 
@@ -44,7 +46,7 @@ class Imported:
         Runs.
     values_added, values_already_stored, values_tests : int
         Single values, and the number of tests with added values.
-    warnings : list of str
+    warnings : list of DataWarning
     failures : list of InputError
         Each file that could not be read.
     """
@@ -54,7 +56,7 @@ class Imported:
     values_added: int = 0
     values_already_stored: int = 0
     values_tests: int = 0
-    warnings: list[str] = field(default_factory=list)
+    warnings: list[DataWarning] = field(default_factory=list)
     failures: list[InputError] = field(default_factory=list)
 
     @property
@@ -103,7 +105,7 @@ def import_found(
     parts = list(_parts(files.found))
     encode = functools.partial(_encode, store.url, earlier_runs(store, files.found))
     outcome = Imported(failures=list(files.failures))
-    said: dict[str, list[str]] = {}
+    said: dict[str, list[DataWarning]] = {}
     waiting = _Waiting(store)
     values = []
     with workers(worthwhile=len(files.found) >= _WORTH_A_POOL, most=_MOST_READERS) as apply:
@@ -136,8 +138,8 @@ class _Waiting:
         self._store = store
         self._parts: list[Encoded] = []
         self._written: set[str] = set()
-        #: Which files of the store could not be read, one sentence each.
-        self.not_taken: list[str] = []
+        #: Which files of the store could not be read.
+        self.not_taken: list[DataWarning] = []
 
     def add(self, part: Encoded) -> None:
         """Add runs, and write what waits if it is large."""
@@ -157,7 +159,7 @@ class _Waiting:
 
 def _keep_values(store: Store, values: pd.DataFrame, outcome: Imported) -> None:
     fresh = store.keep_values(values)
-    outcome.warnings += fresh.attrs.get("not_taken", [])
+    outcome.warnings += not_taken_of(fresh)
     outcome.values_added = len(fresh)
     outcome.values_already_stored = len(values) - len(fresh)
     outcome.values_tests = len(fresh[["site", "partition", "environ", "test"]].drop_duplicates())
@@ -169,7 +171,7 @@ class _Encoded:
 
     batches: list[Encoded]
     single_values: pd.DataFrame
-    warnings: list[str]
+    warnings: list[DataWarning]
     failures: list[InputError]
 
 

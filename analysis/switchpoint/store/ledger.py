@@ -17,10 +17,12 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from switchpoint.data_warnings import DataWarning
 from switchpoint.store.batches import UNDATED, batch_name, path
 from switchpoint.store.files import StoreFiles
 from switchpoint.store.mark import check_mark, set_mark
-from switchpoint.store.scan import FILE, Loss, failures, scan, unusable
+from switchpoint.store.not_taken import noted
+from switchpoint.store.scan import FILE, Loss, failures, scan, unread, unusable
 from switchpoint.store.tables import TEXT, parquet
 from switchpoint.store.wanted import Query, Wanted
 
@@ -88,8 +90,7 @@ class Ledger:
         shown = [name for name in columns or table.schema.names if name in table.schema.names]
         table = table.select([name for name in shown if name != ROW])
         frame = table.to_pandas(split_blocks=True, self_destruct=True)
-        frame.attrs["not_taken"] = damaged
-        return frame
+        return noted(frame, damaged)
 
     def paths(self) -> list[str]:
         """Return its files, oldest first in each month."""
@@ -97,7 +98,7 @@ class Ledger:
 
     def rows(
         self, paths: list[str], wanted: Wanted, columns: list[str] | None = None
-    ) -> tuple[pa.Table, list[str]]:
+    ) -> tuple[pa.Table, list[DataWarning]]:
         """Return the wanted rows of some files, each once, and what could not be read.
 
         `columns` are needed at least; by default all.
@@ -113,7 +114,9 @@ class Ledger:
         again = pd.Series(table[ROW].to_numpy()).duplicated()
         return (table.filter(pa.array(~again)) if again.any() else table), [*damaged, *lost]
 
-    def counts(self, column: str, query: Mapping[str, Query]) -> tuple[pd.DataFrame, list[str]]:
+    def counts(
+        self, column: str, query: Mapping[str, Query]
+    ) -> tuple[pd.DataFrame, list[DataWarning]]:
         """Count the wanted rows of each file (`file`) and text of a column as `rows`."""
         wanted = Wanted.of(query, self._time)
         schema, sound, damaged = self._schema(wanted.files(self.paths()))
@@ -140,15 +143,16 @@ class Ledger:
         table, _ = scan(self._files, sound, pa.schema([schema.field(ROW)]))
         return np.asarray(table[ROW].to_numpy(), dtype=np.uint64)
 
-    def _schema(self, paths: list[str]) -> tuple[pa.Schema, list[str], list[str]]:
+    def _schema(self, paths: list[str]) -> tuple[pa.Schema, list[str], list[DataWarning]]:
         """Return the columns of some files together, the sound files, and what is wrong."""
-        unified, sound, wrong = pa.schema([]), [], []
+        unified, sound = pa.schema([]), []
+        wrong: list[DataWarning] = []
         for name in paths:
             try:
                 with self._files.open(name) as stream:
                     schema = pq.read_schema(stream).remove_metadata()
                 if ROW not in schema.names:
-                    wrong.append(f"{name}: is not a file of a store; remove it")
+                    wrong.append(unread(name, "is not a file of a store; remove it"))
                     continue
                 unified = pa.unify_schemas([unified, schema], promote_options="permissive")
                 sound.append(name)

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import pyarrow as pa
 
+from switchpoint.data_warnings import DataWarning
 from switchpoint.store.batches import TABLES, batch_files, batch_of, path
 from switchpoint.store.files import LEFT_AFTER, StoreFiles
 from switchpoint.store.scan import FILE, scan
@@ -87,21 +88,23 @@ def _with_runs_of_their_own(files: StoreFiles, runs: list[str], batches: list[st
     return {*whole} - {batch_of(name) for name in all_elsewhere.index[all_elsewhere]}
 
 
-def lost_in_words(files: StoreFiles, lost: set[str]) -> list[str]:
-    """Return one sentence for each batch whose runs are lost."""
+def lost_warnings(files: StoreFiles, lost: set[str]) -> list[DataWarning]:
+    """Return a warning for each batch whose runs are lost."""
     return [
-        f"{path(files, 'runs', batch)}: is missing; import its runs again" for batch in sorted(lost)
+        DataWarning("missing_file", "is missing; import its runs again", path(files, "runs", batch))
+        for batch in sorted(lost)
     ]
 
 
-def unfinished_in_words(unfinished: dict[str, datetime]) -> list[str]:
-    """Return one sentence about files of batches that are being stored, if there are any."""
+def unfinished_warnings(unfinished: dict[str, datetime]) -> list[DataWarning]:
+    """Return a warning about files of batches that are being stored, if there are any."""
     if not unfinished:
         return []
     removable = max(unfinished.values()) + LEFT_AFTER
     files = "1 file belongs" if len(unfinished) == 1 else f"{len(unfinished)} files belong"
-    return [
+    what = (
         f"{files} to runs that are being stored, such as {min(unfinished)}; if the writer was"
         " killed, `switchpoint store compact` removes what it left from"
         f" {removable:%Y-%m-%d %H:%M} UTC on"
-    ]
+    )
+    return [DataWarning("unfinished", what)]

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 import pyarrow.dataset as ds
 
+from switchpoint.data_warnings import DataWarning
 from switchpoint.regular_files import NotRegularError
 from switchpoint.store.checksums import Seal, footer_seal, verified_format
 from switchpoint.store.files import Rewritten, StoreFiles, first_line
@@ -56,7 +57,7 @@ def scan(
     loss: Loss = _LOST,
     folders: Folders | None = None,
     check: Check | None = None,
-) -> tuple[pa.Table, list[str]]:
+) -> tuple[pa.Table, list[DataWarning]]:
     """Read the rows of some files that meet a condition.
 
     Parameters
@@ -76,8 +77,8 @@ def scan(
     -------
     table
         In this schema; with `with_file`, the column `FILE` too.
-    list of str
-        Files that could not be read, one sentence each.
+    list of DataWarning
+        Files that could not be read.
 
     Raises
     ------
@@ -118,23 +119,13 @@ def scan(
     return tables[0], damaged
 
 
-class Unread(str):
-    """A sentence about a file that could not be read, which knows the file."""
-
-    path: str
-
-    def __new__(cls, path: str, problem: str) -> Unread:
-        """Join the path and what is wrong."""
-        sentence = super().__new__(cls, f"{path}: {problem}")
-        sentence.path = path
-        return sentence
-
-    def __reduce__(self) -> tuple[type[Unread], tuple[str, str]]:
-        return Unread, (self.path, self.removeprefix(f"{self.path}: "))
+def unread(path: str, problem: str) -> DataWarning:
+    """Return a warning about a file that could not be read."""
+    return DataWarning("unread_file", problem, path)
 
 
-def unusable(files: StoreFiles, path: str, error: Exception, loss: Loss) -> Unread:
-    """Return one sentence about a file that could not be read.
+def unusable(files: StoreFiles, path: str, error: Exception, loss: Loss) -> DataWarning:
+    """Return a warning about a file that could not be read.
 
     Raises
     ------
@@ -144,7 +135,7 @@ def unusable(files: StoreFiles, path: str, error: Exception, loss: Loss) -> Unre
     reason = why_unreadable(files, path, error)
     if reason is None:
         return _damage(path, first_line(error), loss)
-    return Unread(path, f"cannot be read ({reason}); {loss.cost}. {MAKE_READABLE}")
+    return unread(path, f"cannot be read ({reason}); {loss.cost}. {MAKE_READABLE}")
 
 
 #: What to do about a file that may be sound.
@@ -174,7 +165,7 @@ def why_unreadable(files: StoreFiles, path: str, error: Exception) -> str | None
 
 def _by_seal(
     files: StoreFiles, paths: list[str], loss: Loss
-) -> tuple[list[str], list[str], list[str]]:
+) -> tuple[list[str], list[str], list[DataWarning]]:
     """Divide files into those with a whole seal and those without; name the others.
 
     Arrow would believe a damaged footer. Only of local files: reading the ends of all objects of a
@@ -188,12 +179,12 @@ def _by_seal(
     return (
         [path for path in paths if seals[path] is Seal.WHOLE],
         [path for path in paths if seals[path] is Seal.ABSENT],
-        [*damaged, *(found for found in seals.values() if isinstance(found, str))],
+        [*damaged, *(found for found in seals.values() if isinstance(found, DataWarning))],
     )
 
 
-def _seal_of(files: StoreFiles, path: str, loss: Loss) -> Seal | str:
-    """Return what the seal of a file says, or a sentence if the file cannot be read."""
+def _seal_of(files: StoreFiles, path: str, loss: Loss) -> Seal | DataWarning:
+    """Return what the seal of a file says, or a warning if the file cannot be read."""
     try:
         try:
             return footer_seal(path)
@@ -205,14 +196,16 @@ def _seal_of(files: StoreFiles, path: str, loss: Loss) -> Seal | str:
         return unusable(files, path, error, loss)
 
 
-def _by_length(paths: list[str], schema: pa.Schema, loss: Loss) -> tuple[list[str], list[Unread]]:
+def _by_length(
+    paths: list[str], schema: pa.Schema, loss: Loss
+) -> tuple[list[str], list[DataWarning]]:
     """Divide the files of other programs by whether their texts fit into memory; name the others.
 
     Texts that are read as dictionaries fit in any case.
     """
     names = [field.name for field in schema if pa.types.is_string(field.type)]
     fitting: list[str] = []
-    damaged: list[Unread] = []
+    damaged: list[DataWarning] = []
     for path in paths:
         try:
             check_texts(path, names)
@@ -230,13 +223,13 @@ def failures(files: StoreFiles) -> tuple[type[Exception], ...]:
     return (pa.ArrowException, OSError) if files.local else (Exception,)
 
 
-def _damage(path: str, reason: str, loss: Loss) -> Unread:
-    return Unread(path, f"is damaged ({reason}); {loss.cost}. {loss.fix}")
+def _damage(path: str, reason: str, loss: Loss) -> DataWarning:
+    return unread(path, f"is damaged ({reason}); {loss.cost}. {loss.fix}")
 
 
-def paths_of(unread: Iterable[str]) -> set[str]:
-    """Return the files that some sentences are about."""
-    return {one.path for one in unread if isinstance(one, Unread)}
+def paths_of(warnings: Iterable[DataWarning]) -> set[str]:
+    """Return the files that could not be read."""
+    return {warning.place for warning in warnings if warning.kind == "unread_file"}
 
 
 def _read(

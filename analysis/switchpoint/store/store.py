@@ -12,6 +12,7 @@ from typing import Any
 
 import pandas as pd
 
+from switchpoint.data_warnings import DataWarning
 from switchpoint.errors import InputError
 from switchpoint.importing.files import STORE_MARK
 from switchpoint.store.batches import TABLES, Encoded, batch_files, write
@@ -20,6 +21,7 @@ from switchpoint.store.ledger import ledgers
 from switchpoint.store.lost_runs import WithoutRuns, batches_without_runs
 from switchpoint.store.mark import check_mark, set_mark
 from switchpoint.store.needed import needed
+from switchpoint.store.not_taken import noted
 from switchpoint.store.steady import steady
 from switchpoint.store.stored_runs import StoredRuns, brief_runs
 from switchpoint.store.tables import SLIM, unpacked, unpacked_points
@@ -39,7 +41,8 @@ class Store:
     several values, such as ``session=["monday", "tuesday"]``, and a span of time: `since`, and
     `until`, which is not part of it. These are UTC dates (``"2026-11-20"``), times
     (``"2026-11-20T18:30"``) or Python's `date` and `datetime`. None does not restrict. What could
-    not be read is in `not_taken` of measurements, and in `attrs["not_taken"]` of tables.
+    not be read is in `not_taken` of measurements; of tables in `attrs["not_taken"]`, as
+    dictionaries with `kind`, `message` and `place`.
 
     Parameters
     ----------
@@ -83,10 +86,10 @@ class Store:
         self.keep_values(measurements.single_values)
         return len(self.keep(Encoded.of(measurements))[0])
 
-    def keep(self, encoded: Encoded) -> tuple[list[str], list[str]]:
+    def keep(self, encoded: Encoded) -> tuple[list[str], list[DataWarning]]:
         """Write those runs that `add` would write, as one batch.
 
-        Return their IDs, and which files of the store could not be read, one sentence each.
+        Return their IDs, and which files of the store could not be read.
         """
         new, not_taken = self._needed(encoded)
         if new:
@@ -157,7 +160,7 @@ class Store:
     def runs(self, **wanted: Query) -> pd.DataFrame:
         """Read the runs table, oldest first: `RUN_COLUMNS` without the large ones."""
         stored, damaged = self.stored(**wanted)
-        return _told(stored.runs[SLIM], damaged)
+        return noted(stored.runs[SLIM], damaged)
 
     @steady
     def run_ids(self) -> pd.Series[str]:
@@ -186,7 +189,7 @@ class Store:
         """Read the complete runs, oldest first: `RUN_COLUMNS` with header, footer and lock."""
         stored, damaged = self.stored(**wanted)
         runs, lost = stored.complete(stored.runs)
-        return _told(runs, [*damaged, *lost])
+        return noted(runs, [*damaged, *lost])
 
     @steady
     def read(self, **wanted: Query) -> Measurements:
@@ -221,7 +224,7 @@ class Store:
         table, lost = stored.rows(
             "curves", stored.runs, of_rows, without={*CURVE_COLUMNS} - {*shown}
         )
-        return _told(unpacked(table, shown), [*damaged, *lost])
+        return noted(unpacked(table, shown), [*damaged, *lost])
 
     @steady
     def summaries(self, sessions: int | None = None, **wanted: Query) -> Measurements:
@@ -235,7 +238,7 @@ class Store:
         return self._measurements(runs, damaged, of_rows, stored, "curves")
 
     @steady
-    def stored(self, **wanted: Query) -> tuple[StoredRuns, list[str]]:
+    def stored(self, **wanted: Query) -> tuple[StoredRuns, list[DataWarning]]:
         """Return the wanted runs with their batches, and what could not be read."""
         return StoredRuns.read(self.files, self.files_of_runs(), Wanted.of(wanted))
 
@@ -247,7 +250,7 @@ class Store:
     def _measurements(
         self,
         runs: pd.DataFrame,
-        damaged: list[str],
+        damaged: list[DataWarning],
         of_rows: Any,
         stored: StoredRuns,
         table: str = "samples",
@@ -255,15 +258,15 @@ class Store:
         """Return runs with their rows of a table: `samples` or `curves`."""
         if runs.empty:
             empty = "contains no run that matches; `switchpoint store ls` shows what it contains"
-            raise InputError(self.url, damaged[0] if damaged else empty)
+            raise InputError(self.url, str(damaged[0]) if damaged else empty)
         whole, failed = stored.complete(runs)
         rows, lost = stored.rows(table, runs, of_rows)
         if table == "samples":
             found = Measurements(unpacked(rows, MEASURES), whole)
         else:
             found = Measurements(no_samples(), whole, points=unpacked_points(rows))
-        sentences = [*found.not_taken, *damaged, *failed, *lost]
-        return tell_builds(dataclasses.replace(concat([found]), not_taken=sentences))
+        not_taken = [*found.not_taken, *damaged, *failed, *lost]
+        return tell_builds(dataclasses.replace(concat([found]), not_taken=not_taken))
 
     def files_of_runs(self) -> list[str]:
         """Return the files of `runs`; raises InputError if this is not a store yet."""
@@ -276,7 +279,7 @@ class Store:
         return paths
 
     @steady
-    def _needed(self, encoded: Encoded) -> tuple[list[str], list[str]]:
+    def _needed(self, encoded: Encoded) -> tuple[list[str], list[DataWarning]]:
         """Return the runs of an import that are to be written, and what could not be read."""
         names = ["run_id", "complete", "start_utc"]
         runs, not_taken = brief_runs(self.files, names, set(encoded.months()))
@@ -298,9 +301,3 @@ class Store:
                 for name in missing
             }
         )
-
-
-def _told(table: pd.DataFrame, not_taken: list[str]) -> pd.DataFrame:
-    """Add to a table what could not be read."""
-    table.attrs["not_taken"] = not_taken
-    return table

@@ -10,9 +10,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.dataset as ds
 
+from switchpoint.data_warnings import DataWarning
 from switchpoint.store.batches import TABLES, Encoded, batch_files, batch_of, path
 from switchpoint.store.files import Rewritten, StoreFiles
-from switchpoint.store.scan import FILE, Loss, Unread, scan
+from switchpoint.store.scan import FILE, Loss, scan, unread
 from switchpoint.store.soundness import problem_of_table
 from switchpoint.store.tables import RUNS, SLIM, STORED_AS
 from switchpoint.store.wanted import Wanted, both
@@ -62,7 +63,7 @@ class StoredRuns:
     @classmethod
     def read(
         cls, files: StoreFiles, paths: list[str], wanted: Wanted
-    ) -> tuple[StoredRuns, list[str]]:
+    ) -> tuple[StoredRuns, list[DataWarning]]:
         """Return the wanted runs of some files of `runs`, and what could not be read."""
         condition = wanted.to_the_minute().condition(SLIM)
         table, damaged = scan(
@@ -71,7 +72,7 @@ class StoredRuns:
         rows = _with_batches(table.to_pandas())
         foreign = rows["run_id"].isna()
         damaged += [
-            Unread(path(files, "runs", batch), "is not a file of a store; remove it")
+            unread(path(files, "runs", batch), "is not a file of a store; remove it")
             for batch in rows.loc[foreign, "batch"].unique()
         ]
         rows = wanted.rows(rows[~foreign])
@@ -121,7 +122,9 @@ class StoredRuns:
         """Return the runs of some batches."""
         return self.runs[self.runs["batch"].isin(batches)]
 
-    def everything(self, runs: pd.DataFrame, tables: list[str]) -> tuple[Encoded, list[str]]:
+    def everything(
+        self, runs: pd.DataFrame, tables: list[str]
+    ) -> tuple[Encoded, list[DataWarning]]:
         """Return these tables of some of the runs, and what could not be read."""
         found, damaged = {}, []
         for table in tables:
@@ -132,7 +135,7 @@ class StoredRuns:
             damaged += failed
         return Encoded(found), damaged
 
-    def complete(self, runs: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
+    def complete(self, runs: pd.DataFrame) -> tuple[pd.DataFrame, list[DataWarning]]:
         """Return all `RUN_COLUMNS` of some of the runs, and what could not be read."""
         facts, damaged = self.rows("facts", runs)
         # Another program may have written the facts of a run twice; it is still one run.
@@ -159,7 +162,7 @@ class StoredRuns:
         runs: pd.DataFrame,
         condition: Any = None,
         without: Collection[str] = (),
-    ) -> tuple[pa.Table, list[str]]:
+    ) -> tuple[pa.Table, list[DataWarning]]:
         """Return the rows of a table that belong to some of the runs.
 
         Parameters
@@ -177,8 +180,8 @@ class StoredRuns:
         -------
         table
             In the schema of the table.
-        list of str
-            What could not be read, one sentence each.
+        list of DataWarning
+            What could not be read.
         """
         paths = {batch: path(self._files, table, batch) for batch in runs["batch"].unique()}
         gone = self._gone(paths, table)
@@ -187,7 +190,7 @@ class StoredRuns:
         # Headers are large, so only the wanted ones are kept in memory.
         if len(runs) <= _FEW or table == "facts":
             own = ds.field("run_id").isin(runs["run_id"].tolist())
-        rows, sentences = scan(
+        rows, lost = scan(
             self._files,
             [name for batch, name in paths.items() if batch not in gone],
             pa.schema([field for field in TABLES[table] if field.name not in without]),
@@ -201,8 +204,9 @@ class StoredRuns:
         if gone:
             number = int(runs["batch"].isin(gone).sum())
             which = f"{number} run{'s' * (number != 1)}"
-            sentences.append(f"{self._files.url}: the {table} of {which} were removed")
-        return (_newest(rows, runs, paths) if twice else rows), sentences
+            what = f"the {table} of {which} were removed"
+            lost.append(DataWarning("removed", what, self._files.url))
+        return (_newest(rows, runs, paths) if twice else rows), lost
 
     def _gone(self, paths: dict[str, str], table: str) -> set[str]:
         """Return the batches without their file of a table; their runs must still be there."""
@@ -217,7 +221,7 @@ class StoredRuns:
 
 def brief_runs(
     files: StoreFiles, names: list[str], months: set[str] | None = None
-) -> tuple[pd.DataFrame, list[str]]:
+) -> tuple[pd.DataFrame, list[DataWarning]]:
     """Return few columns and the batch of all runs, or of some months, and what could not be read.
 
     A run may come twice.

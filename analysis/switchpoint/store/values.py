@@ -7,9 +7,11 @@ import hashlib
 import pandas as pd
 import pyarrow as pa
 
+from switchpoint.data_warnings import DataWarning
 from switchpoint.store.files import StoreFiles
 from switchpoint.store.mark import set_mark
-from switchpoint.store.scan import FILE, Folders, Loss, Unread, scan
+from switchpoint.store.not_taken import noted
+from switchpoint.store.scan import FILE, Folders, Loss, scan, unread
 from switchpoint.store.soundness import problem_of_table
 from switchpoint.store.tables import VALUE_PARTITIONS, VALUES, parquet, partition_text
 from switchpoint.store.wanted import Query, Wanted
@@ -30,7 +32,7 @@ def keep_values(files: StoreFiles, values: pd.DataFrame) -> pd.DataFrame:
     set_mark(files)
     values = values.drop_duplicates("value_id")
     new: set[str] = set()
-    not_taken: list[str] = []
+    not_taken: list[DataWarning] = []
     for site, part in values.groupby("site", dropna=False, sort=False):
         folder = f"values/site={partition_text(site)}"
         newer = Wanted({}, since=str(part["time_utc"].min()), time="time_utc")
@@ -40,9 +42,7 @@ def keep_values(files: StoreFiles, values: pd.DataFrame) -> pd.DataFrame:
         if len(fresh):
             write_values(files, f"{files.root}/{folder}", fresh)
             new.update(fresh["value_id"])
-    values = values[values["value_id"].isin(new)]
-    values.attrs["not_taken"] = not_taken
-    return values
+    return noted(values[values["value_id"].isin(new)], not_taken)
 
 
 def write_values(files: StoreFiles, folder: str, values: pd.DataFrame) -> str:
@@ -60,13 +60,12 @@ def read_values(files: StoreFiles, **query: Query) -> pd.DataFrame:
     Its `attrs["not_taken"]` lists what could not be read.
     """
     values, damaged = values_of(files, files.below("values"), Wanted.of(query, "time_utc"))
-    values.attrs["not_taken"] = damaged
-    return values
+    return noted(values, damaged)
 
 
 def values_of(
     files: StoreFiles, paths: list[str], wanted: Wanted
-) -> tuple[pd.DataFrame, list[str]]:
+) -> tuple[pd.DataFrame, list[DataWarning]]:
     """Return the wanted values of some files, each once, and what could not be read."""
     table, damaged = scan(
         files,
@@ -82,7 +81,7 @@ def values_of(
     places = values.pop(FILE)
     foreign = values[_ALWAYS].isna().any(axis=1)
     damaged += [
-        Unread(name, "is not a file of a store; remove it")
+        unread(name, "is not a file of a store; remove it")
         for name in sorted(places[foreign].unique())
     ]
     values = values.loc[~foreign, VALUE_COLUMNS]

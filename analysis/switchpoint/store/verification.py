@@ -11,8 +11,8 @@ from switchpoint.store.batches import TABLES, batch_files, path
 from switchpoint.store.checksums import broken_seal
 from switchpoint.store.files import Rewritten, StoreFiles, first_line
 from switchpoint.store.ledger import ROW
-from switchpoint.store.lost_runs import LASTING, lost_in_words, unfinished_in_words
-from switchpoint.store.scan import MAKE_READABLE, failures, paths_of, why_unreadable
+from switchpoint.store.lost_runs import LASTING, lost_warnings, unfinished_warnings
+from switchpoint.store.scan import MAKE_READABLE, failures, why_unreadable
 from switchpoint.store.store import Store
 
 #: What seems to be missing or left over is looked for again after this pause, until it is the same
@@ -28,13 +28,13 @@ def verify(store: Store) -> list[str]:
     """Read every file completely and return what is wrong, one sentence each."""
     problems = _problems_of_files(store)
     _, wrong = store.stored()
-    wrong = [line for line in wrong if not paths_of([line]) & problems.keys()]
-    return [*wrong, *_settled(store), *(problems[name] for name in sorted(problems))]
+    others = [str(warning) for warning in wrong if warning.place not in problems]
+    return [*others, *_settled(store), *(problems[name] for name in sorted(problems))]
 
 
 def unfinished(store: Store) -> list[str]:
     """Return a sentence about files of runs that are being stored, if there are any."""
-    return unfinished_in_words(store.without_runs().unfinished)
+    return [*map(str, unfinished_warnings(store.without_runs().unfinished))]
 
 
 def _problems_of_files(store: Store) -> dict[str, str]:
@@ -114,7 +114,7 @@ def _missing_or_left(store: Store) -> list[str]:
     files = store.files
     without = store.without_runs()
     batches = store.stored()[0].runs["batch"].unique()
-    sentences = lost_in_words(files, without.lost)
+    sentences = [*map(str, lost_warnings(files, without.lost))]
     for table in TABLES:
         if table in LASTING:
             there = {*files.below(table)}

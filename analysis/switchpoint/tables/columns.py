@@ -80,7 +80,8 @@ class Run(TypedDict):
     #: those of the record
     header: str | None
     footer: str | None
-    #: what to know before you trust the numbers, one per line
+    #: what to know before you trust the numbers: a list of objects with `kind`, `message` and
+    #: `place`; of runs that earlier versions stored, a text with one per line
     warnings: str | None
 
 

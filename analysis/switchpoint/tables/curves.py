@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from switchpoint.data_warnings import DataWarning
 from switchpoint.limits import LONGEST_US, SHORTEST_US
 from switchpoint.tables.columns import CURVE_COLUMNS, identity_columns
 from switchpoint.tables.measurements import Measurements
@@ -234,7 +235,7 @@ def with_levels(table: pd.DataFrame, passes: Passes) -> pd.DataFrame:
     return table.assign(time_us=time, error_us=error)
 
 
-def noise_warnings(curves: pd.DataFrame) -> list[str]:
+def noise_warnings(curves: pd.DataFrame) -> list[DataWarning]:
     """Name each curve whose medians are too uncertain to show a step of this size.
 
     Parameters
@@ -251,14 +252,18 @@ def noise_warnings(curves: pd.DataFrame) -> list[str]:
         else pd.Series([(curves["error_us"] / curves["time_us"]).median()], index=[()])
     )
     return [
-        f"{curve_name(identity, curve)}: too noisy to show steps under {300 * share:.0f} %;"
-        " measure again with more passes on quieter cores"
+        DataWarning(
+            "too_noisy",
+            f"too noisy to show steps under {300 * share:.0f} %; measure again with more passes on"
+            " quieter cores",
+            curve_name(identity, curve),
+        )
         for curve, share in noise.items()
         if share > _TOO_NOISY
     ]
 
 
-def few_sizes_warning(curves: pd.DataFrame, least: int) -> list[str]:
+def few_sizes_warning(curves: pd.DataFrame, least: int) -> list[DataWarning]:
     """Warn if there are curves, but none has enough sizes for the search for steps.
 
     Parameters
@@ -270,10 +275,11 @@ def few_sizes_warning(curves: pd.DataFrame, least: int) -> list[str]:
     """
     if curves.empty or (_sizes_of_curves(curves) >= least).any():
         return []
-    return [f"no curve has {least} sizes, which the search for steps needs; measure more sizes"]
+    what = f"no curve has {least} sizes, which the search for steps needs; measure more sizes"
+    return [DataWarning("few_sizes", what)]
 
 
-def many_sizes_warnings(curves: pd.DataFrame, most: int) -> list[str]:
+def many_sizes_warnings(curves: pd.DataFrame, most: int) -> list[DataWarning]:
     """Name each curve with more sizes than the search for steps takes.
 
     Parameters
@@ -285,8 +291,12 @@ def many_sizes_warnings(curves: pd.DataFrame, most: int) -> list[str]:
     """
     sizes, identity = _sizes_of_curves(curves), identity_columns(curves)
     return [
-        f"{curve_name(identity, curve)}: of its {number:,} sizes {most:,} are searched; to"
-        " look closer, measure the sizes around a step alone, or run zoom there"
+        DataWarning(
+            "many_sizes",
+            f"of its {number:,} sizes {most:,} are searched; to look closer, measure the sizes"
+            " around a step alone, or run zoom there",
+            curve_name(identity, curve),
+        )
         for curve, number in sizes[sizes > most].items()
     ]
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
+from switchpoint.data_warnings import text_of_warnings
 from switchpoint.printable import path_text
 from switchpoint.tables.columns import (
     MEASURES,
@@ -121,5 +122,5 @@ def describe_run(facts: Facts, labels: dict[str, str]) -> Run:
         "labels": json.dumps(labels),
         "header": json.dumps(header),
         "footer": None if facts.footer is None else json.dumps(facts.footer),
-        "warnings": "\n".join(facts.warnings) or None,
+        "warnings": text_of_warnings(facts.warnings),
     }

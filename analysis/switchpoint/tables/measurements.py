@@ -9,6 +9,7 @@ import functools
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 import numpy as np
@@ -16,6 +17,7 @@ import numpy.typing as npt
 import pandas as pd
 from pandas.api.types import union_categoricals
 
+from switchpoint.data_warnings import DataWarning, warnings_of_text
 from switchpoint.records.core_use import disturbance
 from switchpoint.tables.columns import (
     CURVE_COLUMNS,
@@ -49,8 +51,8 @@ class Measurements:
         Columns `MEASURES` and, as categories, the curve's identity; always with `run_id`.
     runs : DataFrame
         Columns `RUN_COLUMNS`; `header` and `footer` are JSON texts or null.
-    not_taken : list of str
-        What else the files contained, one sentence each; a store does not keep it.
+    not_taken : list of DataWarning
+        What else the files contained; a store does not keep it.
     single_values : DataFrame
         Columns `VALUE_COLUMNS`: single values of other projects' tests, which make no curve.
     points : DataFrame
@@ -62,16 +64,15 @@ class Measurements:
 
     samples: pd.DataFrame
     runs: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=RUN_COLUMNS))
-    not_taken: list[str] = field(default_factory=list)
+    not_taken: list[DataWarning] = field(default_factory=list)
     single_values: pd.DataFrame = field(default_factory=lambda: no_values())
     points: pd.DataFrame = field(default_factory=lambda: no_points())
     summary: pd.DataFrame | None = field(default=None, init=False, repr=False, compare=False)
 
     @property
-    def warnings(self) -> list[str]:
+    def warnings(self) -> list[DataWarning]:
         """Warnings of the readers over all runs and files, in order, each once."""
-        texts = self.runs["warnings"].dropna()
-        of_runs = (line for text in texts for line in text.splitlines())
+        of_runs = chain.from_iterable(map(warnings_of_text, self.runs["warnings"]))
         return list(dict.fromkeys([*of_runs, *self.not_taken]))
 
     def facts(self, run_id: str) -> Facts:
@@ -143,13 +144,13 @@ def concat(parts: Iterable[Measurements]) -> Measurements:
     return Measurements(
         _concat_samples(samples),
         runs.drop_duplicates("run_id", ignore_index=True),
-        [sentence for part in parts for sentence in part.not_taken],
+        [warning for part in parts for warning in part.not_taken],
         concat_values([part.single_values for part in parts]),
         _concat_points([part.points for part in parts], seen),
     )
 
 
-def of_values(values: pd.DataFrame, not_taken: list[str]) -> Measurements:
+def of_values(values: pd.DataFrame, not_taken: list[DataWarning]) -> Measurements:
     """Return measurements with single values only: no run and no sample."""
     return Measurements(no_samples(), not_taken=not_taken, single_values=values)
 

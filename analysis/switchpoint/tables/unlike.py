@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from switchpoint.data_warnings import DataWarning
 from switchpoint.tables.builds import tell_builds
 from switchpoint.tables.collectives import is_collective
 from switchpoint.tables.columns import identity_columns
@@ -62,7 +63,7 @@ def tell_unlike(measurements: Measurements) -> Measurements:
     if UNLIKE in measurements.samples or len(foreign) < 2:
         return measurements
     numbers: dict[tuple[str, ...], str] = {}
-    sentences: list[str] = []
+    warnings: list[DataWarning] = []
     times = _times(measurements, foreign)
     names = [str(name) for name in times if name not in ("run_id", "size_bytes", "time_us")]
     curve = ["run_id", *(name for name in names if name != "date")]
@@ -81,10 +82,10 @@ def tell_unlike(measurements: Measurements) -> Measurements:
             key: number_of[str(run)]
             for key, run in zip(_keys(rows, curve), rows["run_id"], strict=True)
         }
-        sentences.append(_warning(kernel, sum(map(len, groups)), len(groups), largest, unknown))
+        warnings.append(_warning(kernel, sum(map(len, groups)), len(groups), largest, unknown))
     if not numbers:
         return measurements
-    return _numbered(measurements, curve, numbers, sentences)
+    return _numbered(measurements, curve, numbers, warnings)
 
 
 def _times(measurements: Measurements, foreign: pd.DataFrame) -> pd.DataFrame:
@@ -145,13 +146,15 @@ def gap(log_ratios: npt.NDArray[np.float64]) -> float:
     return float(max(least, -most))
 
 
-def _warning(kernel: str, runs: int, groups: int, largest: float, unknown: bool) -> str:
+def _warning(kernel: str, runs: int, groups: int, largest: float, unknown: bool) -> DataWarning:
     of = "of an unknown number of processes " if unknown else ""
     label = "processes" if unknown else "fabric"
-    return (
-        f"{kernel or 'curve'}: {runs} runs {of}have the same names and differ by up to a factor of"
-        f" {largest:.3g}, so they are {groups} curves (series = 1, 2, ...), not launches of one:"
-        f" put what differs into labels, such as {label}"
+    return DataWarning(
+        "separate_curves",
+        f"{runs} runs {of}have the same names and differ by up to a factor of {largest:.3g}, so"
+        f" they are {groups} curves (series = 1, 2, ...), not launches of one: put what differs"
+        f" into labels, such as {label}",
+        kernel or "curve",
     )
 
 
@@ -165,7 +168,7 @@ def _numbered(
     measurements: Measurements,
     curve: list[str],
     numbers: dict[tuple[str, ...], str],
-    sentences: list[str],
+    warnings: list[DataWarning],
 ) -> Measurements:
     """Return the measurements with the column of groups, and the warnings."""
     runs = {key[0] for key in numbers}
@@ -186,5 +189,5 @@ def _numbered(
         measurements,
         samples=samples,
         points=points,
-        not_taken=[*measurements.not_taken, *sentences],
+        not_taken=[*measurements.not_taken, *warnings],
     )

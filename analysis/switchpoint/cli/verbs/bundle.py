@@ -33,9 +33,14 @@ def command(
 ) -> Result:
     """Write one file with curves, facts and findings, which another site can import."""
     from switchpoint.comparison.bundle import bundle
+    from switchpoint.reporting.json import warnings_as_json
     from switchpoint.reporting.terminal.bundle import print_bundle
     from switchpoint.reporting.terminal.progress import progress
 
     with progress("bundling"):
         made = bundle(selection, output, store, last=last, replace_names=replace_names)
-    return Result(lambda: print_bundle(made), lambda: made, warnings=made["warnings"])
+    return Result(
+        lambda: print_bundle(made),
+        lambda: {**made, **warnings_as_json(made["warnings"])},
+        warnings=made["warnings"],
+    )

@@ -15,6 +15,7 @@ from switchpoint.errors import InputError
 if TYPE_CHECKING:
     import pandas as pd
 
+    from switchpoint.data_warnings import DataWarning
     from switchpoint.tables.measurements import Measurements
 
 
@@ -121,7 +122,11 @@ def command(
 
 
 def _find(
-    measurements: Measurements, wanted: list[str], warnings: list[str], *, show_all: bool
+    measurements: Measurements,
+    wanted: list[str],
+    warnings: list[DataWarning],
+    *,
+    show_all: bool,
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Return all findings and the points of the wanted curves; warnings go to stderr."""
     from switchpoint.detection.doubts import doubt_warnings

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -12,6 +13,7 @@ from switchpoint.cli.inputs import fresh_warnings, load_all, load_from
 from switchpoint.cli.options import Environ, Files, Model, Mpi, Partition, Store, Within
 from switchpoint.cli.result import Result, verb
 from switchpoint.cli.verbs.recommend import recommend
+from switchpoint.data_warnings import DataWarning
 
 if TYPE_CHECKING:
     from switchpoint.models.site_model import SiteModel
@@ -62,7 +64,7 @@ def fit(
     return Result(
         show_all_forms,
         lambda: {"model": str(output)} | model.model_dump(mode="json"),
-        warnings=[*fresh_warnings(measurements, files), *model.notes],
+        warnings=[*fresh_warnings(measurements, files), *_limits(model.notes)],
     )
 
 
@@ -182,7 +184,11 @@ def export(
         shape = {"hosts": hosts, "topology": topology, "notes": notes}
         return {**written, "within": within, **of_curve, **shape}
 
-    return Result(lambda: show(simgrid), to_json, warnings=notes)
+    return Result(lambda: show(simgrid), to_json, warnings=_limits(notes))
+
+
+def _limits(notes: Iterable[str]) -> list[DataWarning]:
+    return [DataWarning("model", note) for note in notes]
 
 
 def _beside_measured(model: SiteModel, kernel: str, against: str, within: str) -> Result:

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from switchpoint.cli.result import Result, verb
+from switchpoint.data_warnings import DataWarning
 
 
 @verb
@@ -37,6 +38,6 @@ def command(
     return Result(
         lambda: print_plan(planned),
         lambda: plan_as_json(planned),
-        warnings=planned.notes,
+        warnings=[DataWarning("steps_not_searched", note) for note in planned.notes],
         verbose=True,
     )

@@ -10,6 +10,7 @@ import typer
 from switchpoint.cli.inputs import load_from
 from switchpoint.cli.options import Environ, Model, Mpi, MpichLibrary, Partition, Within
 from switchpoint.cli.result import Result, verb
+from switchpoint.data_warnings import DataWarning
 from switchpoint.errors import InputError
 
 
@@ -123,7 +124,7 @@ def recommend(
             environ=environ,
             partition=partition,
         )
-    warnings: list[str] = []
+    warnings: list[DataWarning] = []
     if checked is not None:
         from switchpoint.models.checked import check_advice
 

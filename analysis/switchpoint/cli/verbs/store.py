@@ -47,7 +47,8 @@ def show(
     from switchpoint.store.store import Store
 
     row = one_run(Store(store), run)
-    return Result(lambda: print_run(row), lambda: row)
+    kinds = row.pop("warning_kinds")
+    return Result(lambda: print_run(row), lambda: row | {"warning_kinds": kinds})
 
 
 @app.command("verify")

@@ -14,6 +14,7 @@ from switchpoint.comparison.ladder import ladder
 from switchpoint.comparison.reach import reach_of_sides
 from switchpoint.comparison.selections import Selection
 from switchpoint.comparison.sides import Side
+from switchpoint.data_warnings import DataWarning
 from switchpoint.detection.doubts import doubt_warnings
 from switchpoint.detection.launches import MOST_SIZES
 from switchpoint.errors import InputError
@@ -142,7 +143,7 @@ class Contents:
         return beside_measured(self.measurements)
 
     @functools.cached_property
-    def curve_warnings(self) -> list[str]:
+    def curve_warnings(self) -> list[DataWarning]:
         """Which curves are too noisy, may hide a cliff, or have more sizes than are searched."""
         noise = [*noise_warnings(self.curves), *doubt_warnings(self.curves, self.findings)]
         return [*noise, *many_sizes_warnings(self.curves, MOST_SIZES)]

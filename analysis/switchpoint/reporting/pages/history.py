@@ -23,9 +23,9 @@ def history(contents: Contents) -> Page | None:
     if not verdicts:
         return None
     warnings = [
-        f"{verdict.site}: {one}" if len(verdicts) > 1 and verdict.site else one
+        f"{verdict.site}: {warning}" if len(verdicts) > 1 and verdict.site else str(warning)
         for verdict in verdicts
-        for one in verdict.warnings
+        for warning in verdict.warnings
     ]
     return Page(
         "history.html",

@@ -43,7 +43,7 @@ def overview(contents: Contents) -> Page:
             Section("sites", "Sites", tables=[_sites(contents)] if contents.sites else []),
             Section("kernels", "Kernels", tables=[_kernels(contents)]),
         ],
-        [*measurements.warnings, *contents.curve_warnings],
+        [*map(str, [*measurements.warnings, *contents.curve_warnings])],
     )
 
 

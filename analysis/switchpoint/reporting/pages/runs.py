@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
+from switchpoint.data_warnings import warnings_of_text
 from switchpoint.records.activity import activity_problem, activity_table
 from switchpoint.reporting.figures.activity import draw_activity
 from switchpoint.reporting.pages.contents import Contents
@@ -84,7 +85,7 @@ def run_page(part: RunPart) -> Page:
     tables = [  # links lead to each row
         dataclasses.replace(table, all_rows=True) for table in finding_tables(findings, pages, told)
     ]
-    warnings = (line for run in part.runs for line in (run["warnings"] or "").splitlines())
+    warnings = (str(told) for run in part.runs for told in warnings_of_text(run["warnings"]))
     return Page(
         part.path,
         f"{len(part.runs)} runs of {words[-1] if words else 'one benchmark'}" if several

@@ -14,6 +14,7 @@ from switchpoint.importing.suggestions import shown
 from switchpoint.tables.units import counted
 
 if TYPE_CHECKING:
+    from switchpoint.data_warnings import DataWarning
     from switchpoint.importing.suggestions import Suggestion
     from switchpoint.store.importing import Imported
 
@@ -104,20 +105,17 @@ def _skipped(reason: Reason, suffixes: Counter[str]) -> str:
     return f"{words} ({', '.join(names[:_SUFFIXES])}{more})"
 
 
-def warning_lines(warnings: Iterable[str], *, verbose: bool = False) -> list[str]:
-    """Return one line for each kind of warning: the first warning, and the number of others.
+def warning_lines(warnings: Iterable[DataWarning], *, verbose: bool = False) -> list[str]:
+    """Return one line for all warnings that say the same: the first, and the number of others.
 
-    Warnings are of one kind if they differ only in numbers and in the text before the first colon,
-    which names a file or a curve.
+    They have the same kind and the same message, except for numbers, about any place.
     """
-    warnings = list(warnings)
     if verbose:
-        return warnings
-    kinds: dict[str, list[str]] = {}
+        return [*map(str, warnings)]
+    alike: dict[tuple[str, str], list[DataWarning]] = {}
     for warning in warnings:
-        kind = _NUMBER.sub("", warning.partition(": ")[2] or warning)
-        kinds.setdefault(kind, []).append(warning)
+        alike.setdefault((warning.kind, _NUMBER.sub("", warning.message)), []).append(warning)
     return [
-        some[0] if len(some) == 1 else f"{some[0]} ({len(some) - 1:,} more of this kind)"
-        for some in kinds.values()
+        str(some[0]) if len(some) == 1 else f"{some[0]} ({len(some) - 1:,} more of this kind)"
+        for some in alike.values()
     ]
