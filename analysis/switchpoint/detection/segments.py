@@ -8,6 +8,8 @@ steeper than any message pays for it.
 
 from __future__ import annotations
 
+import functools
+
 import numpy as np
 
 from switchpoint.tables.sweeps import Floats, Indices
@@ -65,7 +67,7 @@ class PieceTable:
         """Compute the lines of the pieces that begin at these sizes."""
         here = rows, slice(rows.start, None)
         # Below the diagonal are no pieces. Their weight is 0, and what follows there is ignored.
-        none = np.tril_indices(rows.stop - rows.start, -1)
+        none = _below_diagonal(rows.stop - rows.start)
         total, mean_x, mean_y, spread, slope, misfit = self._fit(rows, weight, none)
         mean_x += self.size[rows, None]
         mean_y += self.time[rows, None]
@@ -144,6 +146,15 @@ class PieceTable:
         known = self._spread[first, last]
         slope = (known * self._slope[first, last] + usual * _USUAL_SHARE * scale) / (known + usual)
         return np.maximum(slope, 0.0), (known + usual) ** -0.5
+
+
+@functools.cache
+def _below_diagonal(rows: int) -> tuple[Indices, Indices]:
+    """Return the places below a diagonal of at most `_ROWS_AT_ONCE` rows.
+
+    Cached: to create them takes about as long as to fit the lines of a short curve.
+    """
+    return np.tril_indices(rows, -1)
 
 
 def _density_of_slopes(scale: Floats, spread: Floats, slope: Floats) -> Floats:
