@@ -289,7 +289,7 @@ lint: install-test  ## run all formatters, linters and type checks
 	@$(BIN)/lint-imports --no-logo >build/lint-imports.log || { cat build/lint-imports.log; exit 1; }
 	@clang-format --dry-run -Werror $(C_FILES)
 	@cmake -S src -B build/ctest/openmpi -DMPI_C_COMPILER=mpicc.openmpi >/dev/null
-	@clang-tidy --quiet -p build/ctest/openmpi $(filter-out checks/% tests/analysis/%,$(filter %.c,$(C_FILES))) 2>/dev/null
+	@clang-tidy --quiet -p build/ctest/openmpi $(filter-out bench/% checks/% tests/analysis/%,$(filter %.c,$(C_FILES))) 2>/dev/null
 	@shellcheck $(SHELL_FILES)
 	@$(BIN)/codespell $(PROSE_FILES)
 	@$(BIN)/python tests/prose/check_prose.py $(PROSE_FILES)
