@@ -1,4 +1,4 @@
-"""A placement on another number of nodes: what is asked for, proved, counted and told apart."""
+"""A placement on another number of nodes: what is asked for, proved, counted and distinguished."""
 
 from __future__ import annotations
 
