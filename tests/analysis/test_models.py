@@ -848,7 +848,7 @@ def test_a_run_with_an_option_that_no_kernel_takes_is_left_out_with_a_warning(
 
     assert result.exit_code == 0, result.output
     assert len(json.loads(result.stdout)["points"]) == 1
-    assert "warning: run 00000000 has the option grain 'x', which no kernel" in result.stderr
+    assert "warning: run 00000000: has the option grain 'x', which no kernel" in result.stderr
     assert_refused(switchpoint(*words, tmp_path / "bad"), "has the option grain 'x'")
 
 
