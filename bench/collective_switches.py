@@ -21,19 +21,20 @@ from pathlib import Path
 
 import numpy as np
 from arguments import add_count, add_mpis, parser
-from on_testbed import ROOT, kernel, launch_on_all, testbed
-from switchpoint import InputError, Measurements, explain, plan, read_files
+from on_testbed import ROOT, kernel, launch_often, launch_on_all, measured, testbed
+from switchpoint import Measurements, explain, plan
 from switchpoint.comparison.algorithms import Race, algorithms, races
 from switchpoint.explanation.places import Explained
-from switchpoint.reporting.algorithms import MOST_PROBABILITY, answers, ranges, used_text
+from switchpoint.reporting.algorithms import answered
 from switchpoint.tables.columns import records as table_rows
-from switchpoint.tables.units import range_text
 
 SHAPE = ROOT / "bench" / "shapes" / "byte-links.yaml"
 NODES = 4
 #: Whole elements of 8 B.
 SIZES = "512:2K:+256,2560:8K:+512,10K:32K:+2K"
 OCTAVES = [1024 << n for n in range(5)]
+#: The library's choice and each algorithm.
+EACH = ["--mode=library", "--algorithms=all"]
 #: Visits with one call each; a search ends after 20 s.
 QUICK = ["--samples=1", "--block-time=0", "--warmup=1", "--search-time=20000", "--time-budget=150"]
 
@@ -77,27 +78,9 @@ def measure(
         return []
     brackets = ",".join(f"{mode}:{last}-{first}" for mode, last, first in planned.brackets)
     options = [f"--brackets={brackets}", f"--sizes={','.join(map(str, planned.sizes_bytes))}"]
-    return with_all_algorithms(name, mpi, operation, launches, options, folder / "search")
-
-
-def with_all_algorithms(
-    name: str, mpi: str, operation: str, launches: int, options: list[str], folder: Path
-) -> list[Path]:
-    """Return the records of launches that time the library's choice and its algorithms."""
-    folder.mkdir(exist_ok=True)
-    records = [folder / f"{mpi}-{operation}-{number}.record" for number in range(launches)]
-    options = ["--mode=library", "--algorithms=all", *options, *QUICK]
-    for record in records:
-        command = [kernel(mpi, operation), *options, f"--record={record}"]
-        launch_on_all(name, mpi, NODES, command, folder)
-    return records
-
-
-def _read(records: list[Path]) -> Measurements:
-    measurements = read_files(records).measurements
-    if measurements is None:
-        raise InputError("records", "nothing was measured")
-    return measurements
+    searches = folder / "search"
+    searches.mkdir(exist_ok=True)
+    return launch_often(name, mpi, NODES, operation, [*EACH, *options, *QUICK], launches, searches)
 
 
 def difference(race: Race, size: int, decision: str) -> str:
@@ -126,14 +109,8 @@ def print_rows(mpi: str, operation: str, found: dict[int, Explained], race: Race
 
 def uses(mpi: str, operation: str, measurements: Measurements) -> Iterator[str]:
     """Yield a row for each range of sizes in which the library uses the same algorithms."""
-    table = algorithms(measurements)
-    for _, rows in table.groupby(ranges(answers(table))):
-        sizes = range_text(rows["size_bytes"].iloc[0], rows["size_bytes"].iloc[-1])
-        sure = min(rows["probability"].min(), MOST_PROBABILITY)
-        yield (
-            f"| {mpi} | {operation} | {sizes} | {used_text(rows['used'].iloc[0])} |"
-            f" {100 * sure:.0f} % |"
-        )
+    for one in answered(algorithms(measurements)):
+        yield f"| {mpi} | {operation} | {one.sizes} | {one.used} | {one.probability} |"
 
 
 def main(launches: int, mpis: list[str], only: list[str] | None, sizes: str) -> None:
@@ -145,12 +122,12 @@ def main(launches: int, mpis: list[str], only: list[str] | None, sizes: str) -> 
         for mpi in mpis:
             for operation in only or DECISIONS[mpi]:
                 records = measure(name, mpi, operation, launches, sizes, folder)
-                rows = table_rows(explain(_read(records)), Explained) if records else []
+                rows = table_rows(explain(measured(records)), Explained) if records else []
                 found = {row["first_size_bytes"]: row for row in rows}
                 missed = DECISIONS[mpi][operation].keys() - found.keys()
                 at = ",".join(map(str, sorted({*OCTAVES, *missed})))
-                times = [f"--sizes={at}", "--passes=9"]
-                raced = _read(with_all_algorithms(name, mpi, operation, launches, times, folder))
+                times = [*EACH, f"--sizes={at}", "--passes=9", *QUICK]
+                raced = measured(launch_often(name, mpi, NODES, operation, times, launches, folder))
                 [(_, _, race)] = races(raced)
                 print_rows(mpi, operation, found, race)
                 used += uses(mpi, operation, raced)

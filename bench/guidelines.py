@@ -11,8 +11,8 @@ import tempfile
 from pathlib import Path
 
 from arguments import add_count, add_mpis, parser
-from on_testbed import ROOT, kernel, launch_on_all, testbed
-from switchpoint import detect, read_files
+from on_testbed import ROOT, launch_often, measured, testbed
+from switchpoint import detect
 from switchpoint.records.replacements import REPLACEMENTS
 
 SHAPE = ROOT / "bench" / "shapes" / "slow-links.yaml"
@@ -25,14 +25,10 @@ def measure(
     name: str, mpi: str, operation: str, launches: int, sizes: str, folder: Path
 ) -> list[Path]:
     """Return the records of the launches of one operation."""
-    program = kernel(mpi, operation)
     modes = f"--mode={','.join(['library', *REPLACEMENTS[operation]])}"
     options = [modes, "--algorithms=all", "--passes=9", *QUICK]
     options += [] if operation == "barrier" else [f"--sizes={sizes}"]
-    records = [folder / f"{mpi}-{operation}-{number}.record" for number in range(launches)]
-    for record in records:
-        launch_on_all(name, mpi, NODES, [program, *options, f"--record={record}"], folder)
-    return records
+    return launch_often(name, mpi, NODES, operation, options, launches, folder)
 
 
 def main(launches: int, mpis: list[str], only: list[str] | None, sizes: str) -> None:
@@ -43,7 +39,7 @@ def main(launches: int, mpis: list[str], only: list[str] | None, sizes: str) -> 
         for mpi in mpis:
             for operation in only or REPLACEMENTS:
                 records = measure(name, mpi, operation, launches, sizes, folder)
-                found = detect(read_files(records).measurements)
+                found = detect(measured(records))
                 found = found[found["kind"].eq("guideline_violation")]
                 says = [evidence["says"] for evidence in found["evidence"]] or ["none"]
                 for sentence in says:

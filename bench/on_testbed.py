@@ -7,11 +7,12 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 
+from switchpoint import InputError, Measurements, read_files
 from switchpoint.sites.placements import Placements, load_placements
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -92,6 +93,25 @@ def launch(
 def launch_on_all(name: str, mpi: str, nodes: int, command: list[str | Path], cwd: Path) -> str:
     """Run a rank on each node of the testbed ``name``; waiting ranks give up their core."""
     return run(name, [*srun_words(mpi, nodes, nodes), *command], sharing_cores(mpi), cwd)
+
+
+def launch_often(
+    name: str, mpi: str, nodes: int, operation: str, options: list[str], launches: int, folder: Path
+) -> list[Path]:
+    """Return the records of launches of a kernel with a rank on each node."""
+    records = [folder / f"{mpi}-{operation}-{number}.record" for number in range(launches)]
+    for record in records:
+        command = [kernel(mpi, operation), *options, f"--record={record}"]
+        launch_on_all(name, mpi, nodes, command, folder)
+    return records
+
+
+def measured(records: Iterable[Path]) -> Measurements:
+    """Return what is in records, or in a folder of them."""
+    found = read_files(records).measurements
+    if found is None:
+        raise InputError("records", "nothing was measured")
+    return found
 
 
 @cache

@@ -17,7 +17,7 @@ from pathlib import Path
 
 import pandas as pd
 from arguments import add_count, count, parser
-from on_testbed import BIN, ROOT, kernel, launch, testbed
+from on_testbed import BIN, ROOT, kernel, launch, sharing_cores, testbed
 from ratios import median_ratio
 from switchpoint.explanation.slower_runs import slower_because
 from switchpoint.records.core_use import core_uses
@@ -43,7 +43,7 @@ STUDY_US = {
 STUDY_RATIOS = {mode: STUDY_US[ONE_HOST][mode] / STUDY_US[TWO_HOSTS][mode] for mode in MODES}
 
 #: Ranks that wait give up their core, in both placements.
-YIELD = {"OMPI_MCA_mpi_yield_when_idle": "1"}
+YIELD = sharing_cores("openmpi")
 
 
 @dataclass(frozen=True)

@@ -13,8 +13,8 @@ import tempfile
 from pathlib import Path
 
 from arguments import add_count, add_mpis, parser
-from on_testbed import ROOT, kernel, run, sharing_cores, srun_words, testbed
-from switchpoint import check_advice, fit_model, read_files, recommend, save_model, write_advice
+from on_testbed import ROOT, kernel, measured, run, sharing_cores, srun_words, testbed
+from switchpoint import check_advice, fit_model, recommend, save_model, write_advice
 from switchpoint.models.repeats import LEAST_LAUNCHES
 from switchpoint.models.rules_files import (
     DIGEST_LABEL,
@@ -90,7 +90,7 @@ class Site:
                 sizes = f"--sizes=1:{min(most, self.largest)}/2"
                 options = (*modes, sizes, *self.few)
                 self.launch("pingpong", process_map, options, f"model/{number}-{turn}.record")
-        return fit_model(_read(folder), SITE)
+        return fit_model(measured([folder]), SITE)
 
     def compare(self, rules: RulesFolder, launches: int) -> None:
         """Measure each operation with the rules and without, in turn."""
@@ -109,12 +109,6 @@ class Site:
                     self.launch(program, "ABCD", options, record, values)
 
 
-def _read(folder: Path):
-    found = read_files([folder]).measurements
-    assert found is not None
-    return found
-
-
 def examine(name: str, mpi: str, folder: Path, launches: int, smoke: bool) -> None:
     """Fit, recommend, write, check, and print what won."""
     folder.mkdir(parents=True)
@@ -131,7 +125,7 @@ def examine(name: str, mpi: str, folder: Path, launches: int, smoke: bool) -> No
     print_written(written)
     if written:
         site.compare(read_rules(rules), launches)
-        found = check_advice(found, _read(folder / "checked"), folder / "checked", library)
+        found = check_advice(found, measured([folder / "checked"]), folder / "checked", library)
     print_recommendation(found)
 
 

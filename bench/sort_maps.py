@@ -41,10 +41,7 @@ def sort_once(
             *("--mode=tree", f"--sizes={size_bytes}", "--passes=1", "--samples=1"),
             *("--warmup=0", "--pass-time=1", f"--record={record}"),
         ],
-        {
-            "SLURM_HOSTFILE": str(hosts),
-            **sharing_cores(mpi),
-        },
+        {"SLURM_HOSTFILE": str(hosts)} | sharing_cores(mpi),
         folder,
     )
     footer = read_facts(record).footer

@@ -22,8 +22,17 @@ from pathlib import Path
 
 import numpy as np
 from arguments import add_count, add_mpis, one_of, parser
-from on_testbed import ROOT, kernel, launch_on_all, run, sharing_cores, srun_words, testbed
-from switchpoint import InputError, Measurements, check_tuning, read_files, tune, write_tuning
+from on_testbed import (
+    ROOT,
+    kernel,
+    launch_on_all,
+    measured,
+    run,
+    sharing_cores,
+    srun_words,
+    testbed,
+)
+from switchpoint import Measurements, check_tuning, tune, write_tuning
 from switchpoint.comparison.algorithms import races
 from switchpoint.models.recommend import LIBRARIES
 from switchpoint.models.rules_files import (
@@ -87,8 +96,8 @@ class Site:
                 program = kernel(self.mpi, operation)
                 launch_on_all(self.name, self.mpi, NODES, [program, *options], self.folder)
                 if turn == 0 and minutes < math.inf:
-                    algorithms[operation] = ",".join(_promising(_read([record])))
-        return _read(self.folder.glob("race-*.record"))
+                    algorithms[operation] = ",".join(_promising(measured([record])))
+        return measured(self.folder.glob("race-*.record"))
 
     def compare(
         self, operations: list[str], rules: dict[str, RulesFolder], launches: int, minutes: float
@@ -99,28 +108,21 @@ class Site:
             for operation in operations:
                 for place in range(len(sides)):
                     self._measure(operation, turn, *sides[(turn + place) % len(sides)])
-        return _read(self.folder.glob("fresh-*.record"))
+        return measured(self.folder.glob("fresh-*.record"))
 
     def _measure(self, operation: str, turn: int, side: str, rules: RulesFolder | None) -> None:
         record = self.folder / f"fresh-{operation}-{side.replace(' ', '-')}-{turn}.record"
         labels = [f"--label={RULES_LABEL}={WITH if rules else WITHOUT}"]
-        variables = dict(sharing_cores(self.mpi))
+        variables = sharing_cores(self.mpi)
         if rules is not None:
             labels.append(f"--label={DIGEST_LABEL}={rules.digest}")
-            variables |= rules.variables
+            variables = variables | rules.variables
         words = srun_words(self.mpi, NODES, NODES)
         program = kernel(self.mpi, operation)
         run(self.name, [*words, program, *self._options(record), *labels], variables, self.folder)
 
     def _options(self, record: Path) -> list[str]:
         return [f"--sizes={self.sizes}", f"--passes={PASSES}", *QUICK, f"--record={record}"]
-
-
-def _read(records) -> Measurements:
-    found = read_files(records).measurements
-    if found is None:
-        raise InputError("records", "nothing was measured")
-    return found
 
 
 def _promising(measurements: Measurements) -> list[str]:
@@ -190,9 +192,9 @@ def examine(site: Site, operations: list[str], launches: int, minutes: float) ->
     """Tune, write, measure again, and print what each choice gained."""
     site.folder.mkdir(parents=True)
     begin = time.monotonic()
-    measured = site.race(operations, launches, minutes / 2)
-    tunings = {TUNED: tune(measured, commutative=True)}
-    tunings[MEANS] = by_means(tunings[TUNED], measured)
+    raced = site.race(operations, launches, minutes / 2)
+    tunings = {TUNED: tune(raced, commutative=True)}
+    tunings[MEANS] = by_means(tunings[TUNED], raced)
     folders = {}
     for choice, tuning in tunings.items():
         if tuning.rules():

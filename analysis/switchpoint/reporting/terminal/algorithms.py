@@ -6,10 +6,10 @@ import pandas as pd
 from rich.table import Table
 
 from switchpoint.comparison.algorithms import RESULTS
-from switchpoint.reporting.algorithms import MOST_PROBABILITY, answers, ranges, used_text
+from switchpoint.reporting.algorithms import answered
 from switchpoint.reporting.terminal.tables import SafeConsole, safe_text, show_line, show_table
 from switchpoint.tables.naming import curve_name
-from switchpoint.tables.units import percent, range_text
+from switchpoint.tables.units import percent
 
 
 def print_algorithms(table: pd.DataFrame) -> None:
@@ -32,14 +32,14 @@ def print_algorithms(table: pd.DataFrame) -> None:
         printed.add_column("probability", justify="right", no_wrap=True)
         printed.add_column("faster")
         printed.add_column("the library takes longer by", justify="right", no_wrap=True)
-        for _, rows in part.groupby(ranges(answers(part))):
-            first, last = rows.iloc[0], rows.iloc[-1]
+        for answer in answered(part):
+            fastest = answer.rows["fastest"].iloc[0]
             printed.add_row(
-                range_text(first["size_bytes"], last["size_bytes"]),
-                safe_text(used_text(first["used"])),
-                f"{100 * min(rows['probability'].min(), MOST_PROBABILITY):.0f} %",
-                safe_text(first["fastest"] or "-"),
-                _range(rows["loss"]) if first["fastest"] else "-",
+                answer.sizes,
+                safe_text(answer.used),
+                answer.probability,
+                safe_text(fastest or "-"),
+                _range(answer.rows["loss"]) if fastest else "-",
             )
         show_table(console, printed)
         console.print()
