@@ -129,7 +129,7 @@ def error_of(
     if own:
         return min(own, key=lambda one: abs(math.log(one.ranks / condition.ranks))), None
     if not oversubscribed and senders:
-        for one in _shipped():
+        for one in shipped_errors():
             if (one.pattern, one.ranks, one.shared) == condition:
                 return one, "the model's own error is that of simulated networks"
     if oversubscribed:
@@ -142,6 +142,12 @@ def error_of(
         f"the interval is without the model's own error, since {why};"
         f" measure {condition.pattern} and fit with --calibrate"
     )
+
+
+@cache
+def shipped_errors() -> list[ModelError]:
+    """Return the errors of this package, those of simulated networks."""
+    return [ModelError.model_validate(one) for one in read_yaml(_SHIPPED)["errors"]]
 
 
 def _conformal(groups: list[list[float]]) -> float:
@@ -158,9 +164,3 @@ def _conformal(groups: list[list[float]]) -> float:
         if below >= (1 + COVERAGE) / 2:
             return one
     return weighted[-1][0]
-
-
-@cache
-def _shipped() -> list[ModelError]:
-    content = read_yaml(_SHIPPED)
-    return [ModelError.model_validate(one) for one in content["errors"]]
