@@ -186,6 +186,13 @@ WHOLE_MACHINE := cluster or build
 # Tests run make themselves, without the options of this one.
 PYTEST = env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL -u INSTALLED $(BIN)/python -m pytest
 
+# Tests compile the kernels a dozen times, mostly as before: ccache, if it is there, remembers it.
+COMPILE := test kernels-built kernels-test cluster-test lint-c
+$(COMPILE): export PATH := /usr/lib/ccache:$(PATH)
+$(COMPILE): export CCACHE_DIR := $(CURDIR)/build/ccache
+# Folders of builds have other names each.
+$(COMPILE): export CCACHE_NOHASHDIR := yes
+
 # Launchers and Slurm make tests wait most of the time, so three parts run side by side. What
 # tests a time tries again, and no part counts on a core of its own.
 .PHONY: test
@@ -280,20 +287,26 @@ ctest-%:
 	echo "tests of times that were tried again: $$(grep -c "$$tried" $$ran || true)"; \
 	grep "$$tried" $$ran || true
 
-.PHONY: lint
+.PHONY: lint lint-c lint-text
 lint: install-test  ## run all formatters, linters and type checks
+	@mkdir -p build
+	@$(MAKE) $(READY) --jobs=2 --output-sync=target lint-c lint-text
+	@echo "lint: clean"
+
+lint-c:
+	@clang-format --dry-run -Werror $(C_FILES)
+	@cmake -S src -B build/ctest/openmpi -DMPI_C_COMPILER=mpicc.openmpi >/dev/null
+	@printf '%s\n' $(filter-out bench/% checks/% tests/analysis/%,$(filter %.c,$(C_FILES))) | \
+	    xargs --max-procs=$$(nproc) --max-args=10 clang-tidy --quiet -p build/ctest/openmpi 2>/dev/null
+
+lint-text:
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy
-	@mkdir -p build
 	@$(BIN)/lint-imports --no-logo >build/lint-imports.log || { cat build/lint-imports.log; exit 1; }
-	@clang-format --dry-run -Werror $(C_FILES)
-	@cmake -S src -B build/ctest/openmpi -DMPI_C_COMPILER=mpicc.openmpi >/dev/null
-	@clang-tidy --quiet -p build/ctest/openmpi $(filter-out bench/% checks/% tests/analysis/%,$(filter %.c,$(C_FILES))) 2>/dev/null
 	@shellcheck $(SHELL_FILES)
 	@$(BIN)/codespell $(PROSE_FILES)
 	@$(BIN)/python tests/prose/check_prose.py $(PROSE_FILES)
-	@echo "lint: clean"
 
 .PHONY: docs
 docs: install  ## build the documentation into build/site; fail at a broken link
