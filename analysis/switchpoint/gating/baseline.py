@@ -236,13 +236,17 @@ def _of_slow_launches(series: Series, test: TestResult, window: int, rows: Indic
     if not len(rows):
         return np.zeros(0)
     sign = np.where(test.effect < 0, -1.0, 1.0)
-    least = SHOWS * np.abs(test.effect)
     usual = series.normal[:, :-window, None]
     off = np.where(usual, series.launches.each[:, :-window] - test.centre[:, None, None], np.nan)
     each = series.launches.each[rows, -window:].reshape(len(rows), -1)
     newest = sign[rows, None] * (each - test.centre[rows, None])
     trials = np.isfinite(newest).sum(axis=1)
-    shown = (np.nan_to_num(newest, nan=-np.inf) >= least[rows, None]).sum(axis=1)
+    half = SHOWS * np.abs(test.effect[rows, None])
+    showing = np.nan_to_num(newest, nan=-np.inf) >= half
+    shown = showing.sum(axis=1)
+    # Launches that are slow by themselves, but less than all that show the effect, are no cause.
+    least = np.zeros(len(sign))
+    least[rows] = np.where(showing, newest, np.inf).min(axis=1, initial=np.inf)
     share = np.array([_share(sign[row] * off[row], least[[row]])[0] for row in rows])
     for group in np.unique(series.similar[rows]):
         members = np.flatnonzero(series.similar == group)
