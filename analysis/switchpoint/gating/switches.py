@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -211,10 +211,11 @@ class _Curve:
         way = 1.0 if jump > 0 else -1.0
         if not any(0 < way * predicted < np.inf for predicted in self._jumps(move)):
             return 0.0
-        moved = way * (inside[known] - np.median(inside[known]) + jump) >= abs(jump) / 2
-        moved &= way * inside[known] >= abs(jump) / 2
-        if not moved[[0, -1]].all():
-            return 0.0
+        # Both ends are slower than the sizes beside them explain: a higher latency reaches one only.
+        for end in move.places[known][[0, -1]]:
+            alone = replace(move, places=np.array([end]))
+            if way * float(self.contrast(self.level[None], alone)[0]) < abs(jump) / 2:
+                return 0.0
         return float(known.sum() * jump**2)
 
     def contrast(self, ratio: Floats, move: _Move) -> Floats:
