@@ -167,9 +167,12 @@ studies: install  ## measure what the five STUDIES need, in 11 minutes, and writ
 .PHONY: findings
 findings: python  ## print the findings of the store, and write its curves to report/index.html
 	@$(BIN)/switchpoint detect --store $(STORE) --report report
-	@echo "== the switch near 64 KiB on the network path of one node; all others:" \
-	    "$(BIN)/switchpoint explain$(if $(filter results,$(STORE)),, --store $(STORE))"
-	@$(BIN)/switchpoint explain --store $(STORE) --near 64k --placement one_node_network --mode send
+	@there=$$($(BIN)/python -c 'import sys, switchpoint; store = switchpoint.Store(sys.argv[1]); \
+	    print(len(store.curves(placement="one_node_network", mode="send")))' $(STORE)); \
+	[ $$there = 0 ] || { \
+	    echo "== the switch near 64 KiB on the network path of one node; all others:" \
+	        "$(BIN)/switchpoint explain$(if $(filter results,$(STORE)),, --store $(STORE))"; \
+	    $(BIN)/switchpoint explain --store $(STORE) --near 64k --placement one_node_network --mode send; }
 
 .PHONY: up down status
 up: install  ## start the testbed, to run reframe by hand

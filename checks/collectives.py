@@ -13,6 +13,9 @@ OPERATIONS = [
     "scatter",
 ]  # fmt: skip
 
+#: Sizes of a sweep for which the user sets none.
+SIZES_BYTES = [8 << n for n in range(18)]
+
 
 @rfm.simple_test
 class Collective(rfm.RunOnlyRegressionTest, RanksMixin, KernelMixin):
@@ -20,7 +23,7 @@ class Collective(rfm.RunOnlyRegressionTest, RanksMixin, KernelMixin):
 
     tags = {"collectives"}
     modes = ["library"]
-    sizes_bytes = [8 << n for n in range(18)]
+    sizes_bytes = SIZES_BYTES
     # If there are more ranks than cores, each message waits for a time slice of the scheduler.
     step_limit_s = 120
 
@@ -47,9 +50,10 @@ class Collective(rfm.RunOnlyRegressionTest, RanksMixin, KernelMixin):
 
     @run_after("setup")
     def measure_little_if_oversubscribed(self):
-        """Take few sizes and samples if there are more ranks than cores."""
+        """Take few samples if there are more ranks than cores, and few sizes if none were set."""
         if self.oversubscribed:
-            self.sizes_bytes = [8, 4 << 10, 1 << 20]
+            if self.sizes_bytes == SIZES_BYTES:
+                self.sizes_bytes = [8, 4 << 10, 1 << 20]
             self.passes = self.samples = 2
 
     @run_before("run")

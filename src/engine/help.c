@@ -119,7 +119,7 @@ static void print_output(FILE *out)
     help_line(out, "--record", "PATH", "write the run record to this file (none)\n");
     help_line(out, "--algorithms", "NAMES",
               "of the library's collective, as modes such as library:ring: all, default, or names\n"
-              "of its MPI_T control variable, separated by commas");
+              "of its MPI_T control variable, separated by commas (default)\n");
     help_line(out, "--mpi-counters", "NAMES",
               "counters of the MPI library (MPI_T performance variables) to write for each rank,\n"
               "by name, separated by commas (none)\n");

@@ -670,6 +670,42 @@ def test_labels_may_stand_in_a_comment_of_the_file(tmp_path: Path) -> None:
     assert found.samples["pass"].tolist() == [0, 0]  # another size is no other pass
 
 
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+@pytest.mark.parametrize(
+    "place",
+    [
+        pytest.param("# measured at night, by hand\n{label}{table}", id="before-the-heading"),
+        pytest.param("\ufeff{label}{table}", id="after-a-byte-order-mark"),
+        pytest.param("{table}{label}", id="between-rows"),
+    ],
+)
+def test_a_csv_may_have_labels_and_comments(tmp_path: Path, place: str, end: str) -> None:
+    text = place.format(
+        label='# switchpoint: {"site": "here"}\n', table="size_bytes,time_us\n8,1.5\n16,1.7\n"
+    )
+
+    found = read(written(tmp_path, f"{text}32,2.0\n".replace("\n", end)))
+
+    assert found.runs["site"].tolist() == ["here"]
+    assert found.samples["time_us"].tolist() == [1.5, 1.7, 2.0]
+    line = text.count("\n") + 1
+    with pytest.raises(InputError, match=f"line {line}: time_us is 'x'"):
+        read(written(tmp_path, f"{text}32,x\n".replace("\n", end)))
+
+
+def test_the_line_of_a_bad_heading_below_comments_is_named(tmp_path: Path) -> None:
+    path = written(tmp_path, "# a comment\nsize_bytes,time_us,time_us\n8,1.5,1.5\n")
+
+    with pytest.raises(InputError, match="line 2: has column 'time_us' twice"):
+        read(path)
+
+
+def test_a_comment_may_be_the_heading(tmp_path: Path) -> None:
+    found = read(written(tmp_path, "#size_bytes,time_us\n8,1.5\n16,1.7\n"))
+
+    assert found.samples["size_bytes"].tolist() == [8, 16]
+
+
 def test_netpipe_output_may_have_comments(tmp_path: Path) -> None:
     text = '# switchpoint: {"placement": "one_node"}\n       8 12.500000   0.00000061\n'
 

@@ -468,6 +468,17 @@ def test_patterns_are_proposed_from_the_tree(switchpoint: Run, tmp_path: Path) -
     assert "{fabric} = eth, ib" in result.stdout
 
 
+def test_no_pattern_without_names_is_proposed(switchpoint: Run, tmp_path: Path) -> None:
+    """As for the curves that a report keeps in its folder."""
+    (tmp_path / "report/data").mkdir(parents=True)
+    written(tmp_path / "report/data", osu({1: 1.5, 2: 2.5}))
+
+    result = switchpoint("import", "--suggest", tmp_path)
+
+    assert result.exit_code == 2
+    assert "has no result in a folder that needs a name" in result.stderr
+
+
 def test_days_come_from_the_output_or_the_file_if_they_are_wanted(tmp_path: Path) -> None:
     stamped = written(tmp_path, "# Date  : Thu Jan 10 12:34:56 2019\n" + osu({1: 1.5, 2: 2.5}))
     plain = written(tmp_path, osu({1: 1.6, 2: 2.5}), "plain.txt")

@@ -104,6 +104,20 @@ def test_the_latest_run_of_each_curve_is_found(tmp_path: Path, url: str) -> None
     assert set(store.latest().runs["run_id"]) == {f"{2:032x}", f"{3:032x}"}
 
 
+def test_days_of_runs_without_a_session_count_as_sessions(
+    switchpoint: Callable[..., Result], tmp_path: Path, url: str
+) -> None:
+    rows = "size_bytes,time_us\n8,1.5\n64,1.7\n"
+    for day in (1, 2):
+        path = tmp_path / f"{day}.csv"
+        path.write_text(f'# switchpoint: {{"start_utc": "2026-05-0{day}"}}\n{rows}')
+        Store(url).add(read(path))
+
+    listed = switchpoint("store", "ls", "--store", url, "--json").stdout
+
+    assert [month["sessions"] for month in json.loads(listed)["months"]] == [2]
+
+
 def test_all_launches_of_the_newest_sessions_are_read(tmp_path: Path, url: str) -> None:
     store = Store(url)
     sessions = ["monday", "monday", "tuesday", "tuesday", "tuesday", "monday"]

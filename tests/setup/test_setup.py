@@ -225,6 +225,20 @@ def test_findings_are_those_of_the_store_that_was_named(tmp_path: Path) -> None:
     assert f"{tmp_path / 'other'}: is not a store yet" in done.stderr
 
 
+@pytest.mark.parametrize("placement", ["one_node", "one_node_network"])
+def test_findings_of_a_site_without_our_placement_end_well(tmp_path: Path, placement: str) -> None:
+    table = tmp_path / "curve.csv"
+    rows = "".join(f"{placement},send,{8 << n},{1.5 + n}\n" for n in range(8))
+    table.write_text(f"placement,mode,size_bytes,time_us\n{rows}")
+    command = Path(sys.executable).with_name("switchpoint")
+    subprocess.run([command, "import", table, "--store", tmp_path / "store"], check=True)
+
+    done = make("findings", f"STORE={tmp_path / 'store'}", "INSTALLED=yes")
+
+    assert done.returncode == 0, done.stderr
+    assert ("near 64 KiB" in done.stdout) == (placement == "one_node_network")
+
+
 def test_the_systems_that_are_tried_are_listed() -> None:
     done = subprocess.run(
         [sys.executable, ROOT / "tests/systems/try_systems.py", "--list"],

@@ -1899,8 +1899,9 @@ class AskingForHelp(unittest.TestCase):
     def test_what_does_not_fit_a_line_of_help_goes_on_below_its_text(self):
         for program in (PINGPONG, BROADCAST, ZOOM):
             lines = run(program, "--help", ranks=1).stdout.splitlines()
-            options = lines[lines.index("what to measure:") + 1 : lines.index("what to write:") - 1]
-            for line in options:
+            measuring, writing = lines.index("what to measure:"), lines.index("what to write:")
+            end = lines.index("", writing)
+            for line in lines[measuring + 1 : writing - 1] + lines[writing + 1 : end]:
                 before, text = line[:28], line[28:]
                 with self.subTest(program=program.name, line=line):
                     self.assertRegex(before, r"^( {28}|  --\S+ .* )$")

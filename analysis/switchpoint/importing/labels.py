@@ -36,7 +36,7 @@ Labels = dict[str, str | None]
 #: The start of a line that contains labels.
 COMMENT = b"# switchpoint: "
 
-_COMMENT = re.compile(rb"^" + COMMENT + rb"(?P<json>.*)$", re.MULTILINE)
+_COMMENT = re.compile(rb"^(?:\xef\xbb\xbf)?" + COMMENT + rb"(?P<json>.*)$", re.MULTILINE)
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from switchpoint.importing.choices import Choices
 from switchpoint.importing.column_names import is_latency
 from switchpoint.importing.column_plan import NoPlanError, has_kind, plan_of
 from switchpoint.importing.printed_tables import plain_row
-from switchpoint.importing.tidy import heading
+from switchpoint.importing.tidy import heading, without_comments
 
 #: What a text of a kind contains, and the kind in words: what it is, and why it is not read.
 _KINDS = [
@@ -63,6 +63,7 @@ def near_miss(head: bytes) -> str:
 
 def _csv(head: bytes) -> str:
     """Return what a CSV with message sizes, or with times of messages, lacks."""
+    head = without_comments(head)
     names, _ = heading(head)
     timed = any(map(is_latency, names)) and len(names) > 1
     if not (has_kind(names, "size") or timed) or len(names) < 2:

@@ -75,10 +75,11 @@ def suggest(paths: Iterable[Path]) -> list[Suggestion]:
             if is_recognised(file.path):
                 folders = tuple(map(path_text, below.parts[:-1]))
                 by_depth.setdefault(len(folders), Counter())[folders] += 1
-    if not by_depth:
+    suggestions = [each for each in map(_suggestion, by_depth.values()) if "{" in each.pattern]
+    if not suggestions:
         what = "has no result in a folder that needs a name: `switchpoint import` without --path"
         raise InputError(paths[0], what)
-    return sorted(map(_suggestion, by_depth.values()), key=lambda each: -each.files)
+    return sorted(suggestions, key=lambda each: -each.files)
 
 
 def _suggestion(folders: Counter[tuple[str, ...]]) -> Suggestion:

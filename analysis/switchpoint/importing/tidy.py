@@ -1,6 +1,6 @@
 """Reads tidy CSV, the smallest input: `size_bytes`, `time_us` or `bandwidth_MBps`, optional `rep`.
 
-Every other column is part of the curve's identity.
+Every other column is part of the curve's identity. Comments may precede the heading.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from switchpoint.importing.external import (
     content,
     known_repeats,
 )
-from switchpoint.importing.labels import Surroundings
+from switchpoint.importing.labels import COMMENT, Surroundings
 from switchpoint.importing.passing_columns import passing_columns
 from switchpoint.importing.problems import CUT_ROW, Problem, warnings_of
 from switchpoint.importing.row_forms import is_whole
@@ -49,6 +49,14 @@ from switchpoint.tables.measurements import Measurements
 NAME = "CSV with message sizes and times"
 
 _FIRST_LINE = re.compile(rb"[^\r\n]*")
+
+#: Lines that begin with a hash sign, at the start of a file.
+_COMMENTS = re.compile(rb"(?:#[^\r\n]*(?:\r\n|\r|\n))+")
+
+#: A line with labels, wherever it is.
+_LABELS = re.compile(rb"^" + COMMENT + rb"[^\r\n]*", re.MULTILINE)
+
+_BOM = b"\xef\xbb\xbf"
 
 #: Separators of spreadsheets that use the comma for decimals.
 _OTHER_SEPARATORS = ";\t"
@@ -70,18 +78,18 @@ _OPEN_QUOTE = re.compile(r"EOF inside string starting at row (?P<row>\d+)")
 
 
 def recognises(head: bytes) -> bool:
-    """Return whether the first line is a heading with our names, or one that says what it has."""
+    """Return whether there is a heading with our names, or one that says what it has."""
     if b"\0" in head:
         return False
-    names = heading(head)[0]
+    names = heading(without_comments(head))[0]
     if {"size_bytes", *METRICS.values()} & {*names}:
         return True
     return _is_planned(names, Choices())
 
 
 def has_chosen(head: bytes, choices: Choices) -> bool:
-    """Return whether the first line is a heading with a column that the user named."""
-    return b"\0" not in head and bool({*heading(head)[0]} & {*choices.columns})
+    """Return whether there is a heading with a column that the user named."""
+    return b"\0" not in head and bool({*heading(without_comments(head))[0]} & {*choices.columns})
 
 
 def _is_planned(names: list[str], choices: Choices) -> bool:
@@ -103,9 +111,12 @@ def read(path: Path, around: Surroundings) -> Measurements:
     value that cannot be a size, time or bandwidth raises InputError with its line.
     """
     data = content(path, TABLE_BYTES)
-    names, separator = heading(data)
-    plan = _check_heading(path, names, around.choices)
-    table, problems = _whole_rows(path, _parse(path, data, plan.names, separator), data, separator)
+    lines_of_table = without_comments(data)
+    names, separator = heading(lines_of_table)
+    line = len(_comments(data).splitlines()) + 1
+    plan = _check_heading(path, names, around.choices, line)
+    table = _parse(path, lines_of_table, plan.names, separator)
+    table, problems = _whole_rows(path, table, lines_of_table, separator)
     table, again = _once(table)
     problems += again
     lines = pd.Series(table.index + 2, index=table.index)
@@ -207,9 +218,32 @@ def _curves(
     return samples.reset_index(drop=True), warnings
 
 
+def without_comments(data: bytes) -> bytes:
+    """Return a table that begins with its heading: comments follow it as empty lines.
+
+    So each row keeps its line.
+    """
+    data = data.removeprefix(_BOM)
+    if comments := _comments(data):
+        first = _FIRST_LINE.match(data, len(comments))
+        assert first is not None  # it may be empty
+        data = first[0] + b"\n" * len(comments.splitlines()) + data[first.end() :]
+    return _LABELS.sub(b"", data) if COMMENT in data else data
+
+
+def _comments(data: bytes) -> bytes:
+    """Return the comments before the heading; none before numbers, which one of them names."""
+    data = data.removeprefix(_BOM)
+    comments = _COMMENTS.match(data)
+    if comments is None:
+        return b""
+    names, _ = heading(data[comments.end() :])
+    return b"" if any(map(_PART_OF_NUMBER.fullmatch, names)) else comments[0]
+
+
 def heading(data: bytes) -> tuple[list[str], str]:
     """Return the names in the first line and what separates them; no names if it is too long."""
-    line = _FIRST_LINE.match(data.removeprefix(b"\xef\xbb\xbf"))
+    line = _FIRST_LINE.match(data.removeprefix(_BOM))
     assert line is not None  # it may be empty
     if len(line[0]) > HEADING_CHARACTERS:
         return [], ","
@@ -225,29 +259,31 @@ def _names(text: str, separator: str) -> list[str]:
     return [name.strip() for name in next(rows, [])]
 
 
-def _check_heading(path: Path, names: list[str], choices: Choices) -> Plan:
+def _check_heading(path: Path, names: list[str], choices: Choices, line: int) -> Plan:
     """Return how to read the columns; raises InputError if the heading cannot be used."""
     if not names:
         problem = f"has a first line of more than {HEADING_CHARACTERS:,} characters; shorten names"
-        raise InputError(path, problem, 1)
+        raise InputError(path, problem, line)
     if len(names) > COLUMNS:
-        raise InputError(path, f"has {len(names)} columns; keep at most {COLUMNS}", 1)
+        raise InputError(path, f"has {len(names)} columns; keep at most {COLUMNS}", line)
     try:
         plan = plan_of(names, choices)
     except NoPlanError as error:
-        raise InputError(path, str(error), 1) from None
+        raise InputError(path, str(error), line) from None
     names = plan.names
     repeated = {name for name in names if names.count(name) > 1}
     if repeated:
-        raise InputError(path, f"has column {min(repeated)!r} twice; rename one", 1)
+        raise InputError(path, f"has column {min(repeated)!r} twice; rename one", line)
     if "" in names[1:]:
         raise InputError(
-            path, f"has no name for column {names.index('', 1) + 1}; name or remove it", 1
+            path, f"has no name for column {names.index('', 1) + 1}; name or remove it", line
         )
     taken = {*names} & (RESERVED - {"size_bytes", *METRICS.values(), *MEASURES})
     taken -= {*plan.left_out}
     if taken:
-        raise InputError(path, f"has column {min(taken)!r}, which is a reserved name; rename it", 1)
+        raise InputError(
+            path, f"has column {min(taken)!r}, which is a reserved name; rename it", line
+        )
     return plan
 
 

@@ -63,7 +63,9 @@ def _runs(store: Store, wanted: dict[str, Query]) -> tuple[pd.DataFrame, list[Da
     stored, damaged = store.stored(**wanted)
     damaged += _not_counted(store, stored.runs)
     runs = stored.runs.assign(
-        month=stored.runs["date"].str[:7], size_bytes=_bytes_of_runs(store, stored.runs)
+        month=stored.runs["date"].str[:7],
+        session=stored.runs["session"].fillna(stored.runs["date"]),  # as the gate does
+        size_bytes=_bytes_of_runs(store, stored.runs),
     )
     table = runs.groupby(["month", "site"], dropna=False, as_index=False).agg(
         runs=("run_id", "size"),
