@@ -6,7 +6,7 @@ import json
 import shlex
 import subprocess
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -75,6 +75,8 @@ def measured(
     first: int = 0,
     node: str = "n",
     day: str = "2026-11-29",
+    hosts: Sequence[str] = (),
+    facts: Mapping[str, Any] | None = None,
     **labels: str | None,
 ) -> Measurements:
     """Return launches of 5 passes of the library's choice and its algorithms."""
@@ -91,7 +93,8 @@ def measured(
         }
         run |= {"start_utc": f"{day}T10:{launch:02}:00.000000Z", "complete": True}
         run |= {"labels": json.dumps(labels)}
-        texts = header_of(run, hosts=[f"{node}{rank}" for rank in range(ranks)])
+        hosts = hosts or [f"{node}{rank}" for rank in range(ranks)]
+        texts = header_of(run, hosts=hosts, **(facts or {}))
         header = json.loads(texts["header"])
         header["plan"] = {
             "modes": list(modes),
@@ -205,6 +208,35 @@ def test_an_algorithm_that_only_some_launches_measured_needs_three_of_them() -> 
         [group] = tune(joined(first, later, slow)).groups
 
     assert {(one.algorithm, one.launches) for one in group.winners} == {("rabenseifner", 5)}
+
+
+@pytest.mark.parametrize(
+    ("how", "what"),
+    [
+        ({"hosts": ["n0"] * 4}, r"ranks on nodes \(AAAA, ABCD\)"),
+        ({"hosts": ["n0", "n1", "n2", "n2"]}, r"ranks on nodes \(ABCC, ABCD\)"),
+        (
+            {"facts": {"environment": {"OMPI_MCA_btl": "self,vader"}}},
+            r"setting OMPI_MCA_btl \(not set, self,vader\)",
+        ),
+        ({"facts": {"environment": {"UCX_TLS": "tcp"}}}, r"setting UCX_TLS \(not set, tcp\)"),
+        ({"facts": {"cpu_model": "other"}}, r"CPU model \(model, other\)"),
+    ],
+    ids=str,
+)
+def test_launches_of_a_race_are_of_one_place(how: dict[str, Any], what: str) -> None:
+    """Without a label of their placement, only the records say it."""
+    launches = joined(measured(launches=2), measured(launches=1, seed=1, **how))
+
+    with pytest.raises(InputError, match=f"launches of allreduce on 4 ranks differ in {what}"):
+        tune(launches)
+
+
+def test_launches_may_get_other_nodes_of_the_same_kind() -> None:
+    tuning = tune(joined(measured(launches=2), measured(launches=1, seed=1, node="m")))
+
+    assert len(tuning.groups[0].winners) == 4
+    assert {"n0", "m0"} < {*tuning.hosts}
 
 
 # Files.
