@@ -239,6 +239,38 @@ def test_launches_may_get_other_nodes_of_the_same_kind() -> None:
     assert {"n0", "m0"} < {*tuning.hosts}
 
 
+def damaged(launches: Measurements, **counts: Any) -> Measurements:
+    """Return launches in which payloads arrived damaged."""
+    footers = [json.loads(text) for text in launches.runs["footer"]]
+    for footer in footers:
+        footer["verification"]["errors"] = counts.get("errors", 0)
+        footer["points"] = [
+            {"mode": "library", "size_bytes": KIB, "payload_errors": counts.get("of_points", 0)}
+        ]
+    texts = [json.dumps(footer) for footer in footers]
+    return Measurements(launches.samples, launches.runs.assign(footer=texts))
+
+
+@pytest.mark.parametrize("counts", [{"errors": 3}, {"of_points": 3}, {"errors": 3, "of_points": 3}])
+def test_a_launch_that_delivered_wrong_data_makes_no_rule(counts: dict[str, int]) -> None:
+    wrong = damaged(measured(launches=1, seed=1), **counts)
+    tuning = tune(joined(measured(), wrong))
+
+    assert {one.launches for one in tuning.groups[0].winners} == {3}
+    assert tuning.notes == ["left out 1 launch whose payloads arrived damaged"]
+    with pytest.raises(InputError, match="2 launches, but rules need 3"):
+        tune(joined(measured(launches=2), wrong))
+    with pytest.raises(InputError, match="payloads arrived damaged in all of 1 launch"):
+        tune(wrong)
+
+
+def test_a_launch_that_delivered_wrong_data_confirms_no_rule(tmp_path: Path) -> None:
+    write_tuning(tune(measured()), tmp_path)
+
+    with pytest.raises(InputError, match="payloads arrived damaged in all of 6 launches"):
+        check_tuning(tmp_path, damaged(fresh(tmp_path, won), errors=1))
+
+
 # Files.
 
 

@@ -17,7 +17,7 @@ from switchpoint.models.recommend import LIBRARIES
 from switchpoint.models.repeats import LEAST_LAUNCHES
 from switchpoint.records.rank_layout import layout_of
 from switchpoint.records.terms import differing, run_terms
-from switchpoint.tables.measurements import Measurements
+from switchpoint.tables.measurements import Measurements, without_damaged
 from switchpoint.tables.mpi_names import OPERATION_NAMES, mpi_family
 from switchpoint.tables.sweeps import Floats
 from switchpoint.tuning.facts import NAME, Group, Tuning, Winner, operation_of
@@ -83,13 +83,13 @@ def tune(
     A neighbouring size keeps the algorithm of the smaller one if it wins there too, and no other
     one is faster by more than the least gain.
     """
+    measurements, notes = without_damaged(measurements, "tune")
     found = _of_one_place(races(measurements), place)
     first = found[0][0]
     mpi = str(first.get("mpi"))
     library = LIBRARIES.get(mpi_family(mpi))
     if library is None:
         raise InputError("tune", f"no rules can be written for {mpi}, only for Open MPI and MPICH")
-    notes: list[str] = []
     groups: list[Group] = []
     headers: list[Header] = []
     for identity, ranks, race in found:
