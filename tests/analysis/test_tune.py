@@ -439,6 +439,45 @@ def test_what_was_withdrawn_does_not_come_back(tmp_path: Path) -> None:
     assert [one.size_bytes for one in again.groups[0].winners if one.withdrawn] == [64 * KIB]
 
 
+@pytest.mark.parametrize(
+    ("written", "edited"),
+    [
+        ('"number": 6', '"number": 3'),
+        ('"algorithm": "rabenseifner"', '"algorithm": "recursive_doubling"'),
+        ('"gain": 2.', '"gain": 99.'),
+        ('"gain_low": 1.', '"gain_low": 1.0'),
+        ('"size_bytes": 32768', '"size_bytes": 16384'),
+        ('"kernel": "allreduce"', '"kernel": "reduce"'),
+    ],
+)
+def test_rules_that_no_launch_ran_are_not_confirmed(
+    tmp_path: Path, written: str, edited: str
+) -> None:
+    """After an edit `rules.json` has other rules than the files that the launches used."""
+    write_tuning(tune(measured()), tmp_path)
+    launches = fresh(tmp_path, won)
+    file = tmp_path / "rules.json"
+    text = file.read_text()
+    assert written in text
+    file.write_text(text.replace(written, edited))
+
+    with pytest.raises(InputError, match="says other rules than the files beside it"):
+        check_tuning(tmp_path, launches)
+
+
+def test_mpichs_rules_that_no_launch_ran_are_not_confirmed(tmp_path: Path) -> None:
+    folder, library = tmp_path / "rules", library_file(tmp_path)
+    write_tuning(tune(measured(mpi=MPICH)), folder, library)
+    launches = fresh(folder, won, mpi=MPICH)
+    assert check_tuning(folder, launches, mpich_library=library).rules()
+
+    file = folder / "rules.json"
+    file.write_text(file.read_text().replace('"reduce_scatter_allgather"', '"recursive_doubling"'))
+    for known in (None, library):
+        with pytest.raises(InputError, match="says other rules than the files beside it"):
+            check_tuning(folder, launches, mpich_library=known)
+
+
 # The command.
 
 

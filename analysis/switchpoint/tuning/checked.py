@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 
 from switchpoint.errors import InputError
 from switchpoint.models.checked import PLACE, checked_by, measured_sides
 from switchpoint.models.repeats import LEAST_LAUNCHES
 from switchpoint.models.rules_files import RULES_LABEL, WITH, WITHOUT, read_rules
 from switchpoint.tables.measurements import Measurements
-from switchpoint.tuning.facts import Group, Tuning, operation_of, read_tuning
+from switchpoint.tuning.facts import FILE, Group, Tuning, operation_of, read_tuning
+from switchpoint.tuning.files import are_files_of
 
 
 def check_tuning(
@@ -18,6 +20,7 @@ def check_tuning(
     source: str | os.PathLike[str] = "measurements",
     *,
     mpi: str | None = None,
+    mpich_library: str | os.PathLike[str] | None = None,
 ) -> Tuning:
     """Return the rules of a folder with what was measured with and without them.
 
@@ -34,11 +37,14 @@ def check_tuning(
     mpi
         That of the launches, if it is another version than that of the rules, as after an upgrade.
         Their environment may then have another name.
+    mpich_library
+        As it was for `write_tuning`; without it only the comments of MPICH's files are compared.
 
     Raises
     ------
     InputError
-        If the folder has no rules, no launches used them, or none has a size of a rule.
+        If the folder has no rules, its files are not of the rules in `rules.json`, no launches used
+        them, or none has a size of a rule.
     """
     tuning = read_tuning(folder)
     source = os.fspath(source)
@@ -49,6 +55,12 @@ def check_tuning(
     if mpi not in (None, tuning.mpi):
         place |= {"mpi": mpi, "environ": None}
     digest = read_rules(folder).digest
+    if not are_files_of(tuning, Path(folder), digest, mpich_library):
+        raise InputError(
+            Path(folder) / FILE,
+            "says other rules than the files beside it, which the launches used; write the rules"
+            " again with `switchpoint tune`",
+        )
     found, notes = measured_sides(measurements, source, operations, place, digest)
     groups, checked = [], 0
     for group in tuning.groups:
