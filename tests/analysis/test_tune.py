@@ -652,6 +652,10 @@ def test_a_check_takes_its_place_from_the_rules(
     ("how", "says"),
     [
         ({"ranks": 8}, "has launches of 8 ranks, but the rules are for 4; measure with as many"),
+        (
+            {"hosts": ["n0"] * 4},
+            "has launches of 4 ranks on 1 node, but the rules are for 4 ranks on 4 nodes; measure",
+        ),
         ({"sizes": [KIB]}, "has no size with a rule in 3 launches of each side"),
         ({"launches": 2}, "has no size with a rule in 3 launches of each side"),
         ({"mpi": MPICH}, "the advice is for Open MPI 4.1.4"),

@@ -72,24 +72,33 @@ def check_tuning(
             winners.append(one if again is None else one.model_copy(update={"checked": again}))
         groups.append(group.model_copy(update={"winners": winners}))
     if not checked:
-        raise InputError(source, _why(tuning.groups, {key[1] for key in found}))
+        raise InputError(source, _why(tuning.groups, {key[1:3] for key in found}))
     kept = [note for note in tuning.notes if note not in notes]
     return tuning.model_copy(update={"groups": groups, "notes": [*kept, *notes]})
 
 
-def _why(groups: list[Group], measured: set[int]) -> str:
-    """Say why no rule was checked."""
-    ranks = sorted({one.ranks for one in groups if one.winners})
-    if not measured & {*ranks}:
-        return (
-            f"has launches of {_list(sorted(measured))} ranks, but the rules are for"
-            f" {_list(ranks)}; measure with as many"
+def _why(groups: list[Group], measured: set[tuple[int, int]]) -> str:
+    """Say why no rule was checked, from the ranks and nodes of the launches."""
+    places = {(one.ranks, one.nodes) for one in groups if one.winners}
+    if not measured & places:
+        ranks, of_rules = ({count for count, _ in of} for of in (measured, places))
+        has, wanted = (
+            (f"{_list(ranks)} ranks", _list(of_rules))
+            if not ranks & of_rules
+            else (_on_nodes(measured), _on_nodes(places))
         )
+        return f"has launches of {has}, but the rules are for {wanted}; measure with as many"
     return (
         f"has no size with a rule in {LEAST_LAUNCHES} launches of each side; measure those with the"
         f" label {RULES_LABEL}={WITH} and {RULES_LABEL}={WITHOUT}"
     )
 
 
-def _list(numbers: list[int]) -> str:
-    return " and ".join(map(str, numbers))
+def _on_nodes(places: set[tuple[int, int]]) -> str:
+    return " and ".join(
+        f"{ranks} ranks on {nodes} node{'s'[: nodes != 1]}" for ranks, nodes in sorted(places)
+    )
+
+
+def _list(numbers: set[int]) -> str:
+    return " and ".join(map(str, sorted(numbers)))
