@@ -317,6 +317,21 @@ def test_damaged_payloads_are_warned_of(tmp_path: Path) -> None:
     assert "3 payloads arrived damaged" in read_record(path).warnings[0].message
 
 
+def test_damaged_payloads_of_points_are_warned_of(tmp_path: Path) -> None:
+    """The count of the whole run may be another one, as after an edit."""
+    path = write_record(tmp_path / "run.record")
+    *lines, last = path.read_text().splitlines()
+    footer = json.loads(last)
+    footer["points"] = [
+        {"mode": "send", "size_bytes": size, "payload_errors": errors}
+        for size, errors in ((1, 0), (2, 2), (4, 3))
+    ]
+    path.write_text("\n".join([*lines, json.dumps(footer)]) + "\n")
+
+    assert footer["verification"]["errors"] == 0
+    assert "5 payloads arrived damaged" in read_record(path).warnings[0].message
+
+
 @pytest.mark.parametrize(
     ("field", "value", "problem"),
     [

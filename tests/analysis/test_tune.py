@@ -6,7 +6,7 @@ import json
 import shlex
 import subprocess
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -75,6 +75,8 @@ def measured(
     first: int = 0,
     node: str = "n",
     day: str = "2026-11-29",
+    hosts: Sequence[str] = (),
+    facts: Mapping[str, Any] | None = None,
     **labels: str | None,
 ) -> Measurements:
     """Return launches of 5 passes of the library's choice and its algorithms."""
@@ -91,7 +93,8 @@ def measured(
         }
         run |= {"start_utc": f"{day}T10:{launch:02}:00.000000Z", "complete": True}
         run |= {"labels": json.dumps(labels)}
-        texts = header_of(run, hosts=[f"{node}{rank}" for rank in range(ranks)])
+        hosts = hosts or [f"{node}{rank}" for rank in range(ranks)]
+        texts = header_of(run, hosts=hosts, **(facts or {}))
         header = json.loads(texts["header"])
         header["plan"] = {
             "modes": list(modes),
@@ -205,6 +208,67 @@ def test_an_algorithm_that_only_some_launches_measured_needs_three_of_them() -> 
         [group] = tune(joined(first, later, slow)).groups
 
     assert {(one.algorithm, one.launches) for one in group.winners} == {("rabenseifner", 5)}
+
+
+@pytest.mark.parametrize(
+    ("how", "what"),
+    [
+        ({"hosts": ["n0"] * 4}, r"ranks on nodes \(AAAA, ABCD\)"),
+        ({"hosts": ["n0", "n1", "n2", "n2"]}, r"ranks on nodes \(ABCC, ABCD\)"),
+        (
+            {"facts": {"environment": {"OMPI_MCA_btl": "self,vader"}}},
+            r"setting OMPI_MCA_btl \(not set, self,vader\)",
+        ),
+        ({"facts": {"environment": {"UCX_TLS": "tcp"}}}, r"setting UCX_TLS \(not set, tcp\)"),
+        ({"facts": {"cpu_model": "other"}}, r"CPU model \(model, other\)"),
+    ],
+    ids=str,
+)
+def test_launches_of_a_race_are_of_one_place(how: dict[str, Any], what: str) -> None:
+    """Without a label of their placement, only the records say it."""
+    launches = joined(measured(launches=2), measured(launches=1, seed=1, **how))
+
+    with pytest.raises(InputError, match=f"launches of allreduce on 4 ranks differ in {what}"):
+        tune(launches)
+
+
+def test_launches_may_get_other_nodes_of_the_same_kind() -> None:
+    tuning = tune(joined(measured(launches=2), measured(launches=1, seed=1, node="m")))
+
+    assert len(tuning.groups[0].winners) == 4
+    assert {"n0", "m0"} < {*tuning.hosts}
+
+
+def damaged(launches: Measurements, **counts: Any) -> Measurements:
+    """Return launches in which payloads arrived damaged."""
+    footers = [json.loads(text) for text in launches.runs["footer"]]
+    for footer in footers:
+        footer["verification"]["errors"] = counts.get("errors", 0)
+        footer["points"] = [
+            {"mode": "library", "size_bytes": KIB, "payload_errors": counts.get("of_points", 0)}
+        ]
+    texts = [json.dumps(footer) for footer in footers]
+    return Measurements(launches.samples, launches.runs.assign(footer=texts))
+
+
+@pytest.mark.parametrize("counts", [{"errors": 3}, {"of_points": 3}, {"errors": 3, "of_points": 3}])
+def test_a_launch_that_delivered_wrong_data_makes_no_rule(counts: dict[str, int]) -> None:
+    wrong = damaged(measured(launches=1, seed=1), **counts)
+    tuning = tune(joined(measured(), wrong))
+
+    assert {one.launches for one in tuning.groups[0].winners} == {3}
+    assert tuning.notes == ["left out 1 launch whose payloads arrived damaged"]
+    with pytest.raises(InputError, match="2 launches, but rules need 3"):
+        tune(joined(measured(launches=2), wrong))
+    with pytest.raises(InputError, match="payloads arrived damaged in all of 1 launch"):
+        tune(wrong)
+
+
+def test_a_launch_that_delivered_wrong_data_confirms_no_rule(tmp_path: Path) -> None:
+    write_tuning(tune(measured()), tmp_path)
+
+    with pytest.raises(InputError, match="payloads arrived damaged in all of 6 launches"):
+        check_tuning(tmp_path, damaged(fresh(tmp_path, won), errors=1))
 
 
 # Files.
@@ -373,6 +437,45 @@ def test_what_was_withdrawn_does_not_come_back(tmp_path: Path) -> None:
     again = check_tuning(tmp_path, fresh(tmp_path, won))
 
     assert [one.size_bytes for one in again.groups[0].winners if one.withdrawn] == [64 * KIB]
+
+
+@pytest.mark.parametrize(
+    ("written", "edited"),
+    [
+        ('"number": 6', '"number": 3'),
+        ('"algorithm": "rabenseifner"', '"algorithm": "recursive_doubling"'),
+        ('"gain": 2.', '"gain": 99.'),
+        ('"gain_low": 1.', '"gain_low": 1.0'),
+        ('"size_bytes": 32768', '"size_bytes": 16384'),
+        ('"kernel": "allreduce"', '"kernel": "reduce"'),
+    ],
+)
+def test_rules_that_no_launch_ran_are_not_confirmed(
+    tmp_path: Path, written: str, edited: str
+) -> None:
+    """After an edit `rules.json` has other rules than the files that the launches used."""
+    write_tuning(tune(measured()), tmp_path)
+    launches = fresh(tmp_path, won)
+    file = tmp_path / "rules.json"
+    text = file.read_text()
+    assert written in text
+    file.write_text(text.replace(written, edited))
+
+    with pytest.raises(InputError, match="says other rules than the files beside it"):
+        check_tuning(tmp_path, launches)
+
+
+def test_mpichs_rules_that_no_launch_ran_are_not_confirmed(tmp_path: Path) -> None:
+    folder, library = tmp_path / "rules", library_file(tmp_path)
+    write_tuning(tune(measured(mpi=MPICH)), folder, library)
+    launches = fresh(folder, won, mpi=MPICH)
+    assert check_tuning(folder, launches, mpich_library=library).rules()
+
+    file = folder / "rules.json"
+    file.write_text(file.read_text().replace('"reduce_scatter_allgather"', '"recursive_doubling"'))
+    for known in (None, library):
+        with pytest.raises(InputError, match="says other rules than the files beside it"):
+            check_tuning(folder, launches, mpich_library=known)
 
 
 # The command.
@@ -549,6 +652,10 @@ def test_a_check_takes_its_place_from_the_rules(
     ("how", "says"),
     [
         ({"ranks": 8}, "has launches of 8 ranks, but the rules are for 4; measure with as many"),
+        (
+            {"hosts": ["n0"] * 4},
+            "has launches of 4 ranks on 1 node, but the rules are for 4 ranks on 4 nodes; measure",
+        ),
         ({"sizes": [KIB]}, "has no size with a rule in 3 launches of each side"),
         ({"launches": 2}, "has no size with a rule in 3 launches of each side"),
         ({"mpi": MPICH}, "the advice is for Open MPI 4.1.4"),

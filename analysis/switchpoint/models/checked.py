@@ -31,7 +31,7 @@ from switchpoint.models.repeats import (
 from switchpoint.models.rules_files import DIGEST_LABEL, RULES_LABEL, WITH, WITHOUT, uses
 from switchpoint.records.rank_layout import layout_of
 from switchpoint.tables.columns import identity_columns
-from switchpoint.tables.measurements import Measurements
+from switchpoint.tables.measurements import Measurements, without_damaged
 
 #: The kernels whose mode `library` calls the operation.
 _KERNELS = {"broadcast": BROADCAST, "alltoall": EXCHANGE}
@@ -121,8 +121,9 @@ def measured_sides(
     InputError
         If no run has the labels and the place, or none used these rules.
     """
+    measurements, notes = without_damaged(measurements, source)
     samples = _labelled(measurements, source, operations, place)
-    samples, notes = _of_rules(samples, digest, source)
+    samples, others = _of_rules(samples, digest, source)
     layouts = {
         str(run): layout_of(json.loads(header))
         for run, header in zip(
@@ -130,7 +131,7 @@ def measured_sides(
         )
         if isinstance(header, str)
     }
-    return _found(samples, layouts, operations), notes
+    return _found(samples, layouts, operations), [*notes, *others]
 
 
 def _labelled(

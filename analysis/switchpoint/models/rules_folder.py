@@ -55,7 +55,7 @@ def write_rules(
     """
     beside = [_named(folder, name) for name in files if not name.endswith(_WITH_COMMENTS)]
     lines = [*comments, *(f"Written beside it: {name}" for name in beside)]
-    head = "".join(f"{line}\n" for line in [f"{_MARK}{by}`", *map(_comment, lines)])
+    head = "".join(f"{line}\n" for line in [f"{_MARK}{by}`", *map(comment_line, lines)])
     texts: dict[str, str] = {}
     for name, text in files.items():
         texts[name] = head + text if name.endswith(_WITH_COMMENTS) else text
@@ -134,7 +134,8 @@ def _named(folder: Path, name: str) -> str:
     return shlex.quote(f"{folder.resolve()}/{name}")
 
 
-def _comment(text: str) -> str:
+def comment_line(text: str) -> str:
+    """Return a line that `write_rules` writes for a comment."""
     return f"# {printable(text)}"
 
 

@@ -27,6 +27,8 @@ class Point(TypedDict):
     mode: str
     size_bytes: _Size
     median_us: NotRequired[float | None]
+    #: Of `verification.errors`, those of this point.
+    payload_errors: NotRequired[NonNegativeInt | None]
 
 
 @Part
@@ -154,6 +156,14 @@ class Footer(TypedDict):
     start: NotRequired[Start | None]
     #: One object for each rank.
     ranks: Annotated[list[RankAfter], Field(min_length=1)]
+
+
+def damaged_payloads(footer: Footer | None) -> int:
+    """Return how many payloads arrived damaged, as the whole run or its points count them."""
+    if footer is None:
+        return 0
+    of_points = sum(point.get("payload_errors") or 0 for point in footer.get("points", []))
+    return max(footer.get("verification", {}).get("errors", 0), of_points)
 
 
 def footer_problem(footer: dict[str, Any], header: Mapping[str, Any]) -> str | None:

@@ -185,8 +185,10 @@ def _truncated(path: Path, rows: int | None) -> DataWarning:
 def _judge(header: Header, footer: Footer | None) -> list[DataWarning]:
     if footer is None:
         return []
+    from switchpoint.records.footer import damaged_payloads  # pydantic takes a while to load
+
     warnings = []
-    if errors := footer.get("verification", {}).get("errors", 0):
+    if errors := damaged_payloads(footer):
         what = f"{errors} payloads arrived damaged; do not trust this run's times"
         warnings.append(DataWarning("damaged_payload", what))
     if footer.get("shortened"):

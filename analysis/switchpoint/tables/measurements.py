@@ -5,6 +5,7 @@ A curve is a metric against message size for one site, MPI, kernel, mode and pla
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import json
 from collections.abc import Iterable, Mapping, Sequence
@@ -18,7 +19,9 @@ import pandas as pd
 from pandas.api.types import union_categoricals
 
 from switchpoint.data_warnings import DataWarning, warnings_of_text
+from switchpoint.errors import InputError
 from switchpoint.records.core_use import disturbance
+from switchpoint.records.footer import damaged_payloads
 from switchpoint.tables.columns import (
     CURVE_COLUMNS,
     MEASURES,
@@ -122,6 +125,29 @@ def facts_of(run: Mapping[str, Any] | pd.Series[Any]) -> Facts:
 def _parsed(header: str, footer: str | None) -> Facts:
     """Parse the facts of a run once, for all who ask; nobody changes them."""
     return json.loads(header), None if footer is None else json.loads(footer)
+
+
+def without_damaged(measurements: Measurements, source: str) -> tuple[Measurements, list[str]]:
+    """Leave out the runs whose payloads arrived damaged; return the others, and a note if any did.
+
+    Raises
+    ------
+    InputError
+        If no run is left; it names the source.
+    """
+    runs = measurements.runs
+    damaged = [run for run in runs["run_id"] if damaged_payloads(measurements.facts(str(run))[1])]
+    if not damaged:
+        return measurements, []
+    count = f"{len(damaged)} launch{'es'[: 2 * (len(damaged) != 1)]}"
+    if len(damaged) == len(runs):
+        raise InputError(source, f"payloads arrived damaged in all of {count}; measure again")
+    kept = dataclasses.replace(
+        measurements,
+        samples=measurements.samples[~measurements.samples["run_id"].isin(damaged)],
+        runs=runs[~runs["run_id"].isin(damaged)],
+    )
+    return kept, [f"left out {count} whose payloads arrived damaged"]
 
 
 def sweeps_of(source: Measurements | pd.DataFrame) -> Sweeps:

@@ -7,10 +7,18 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from switchpoint.errors import InputError
+from switchpoint.limits import RULES_BYTES
 from switchpoint.models.libraries import mpich, open_mpi
 from switchpoint.models.libraries.library import Library
 from switchpoint.models.recommend import LIBRARIES
-from switchpoint.models.rules_folder import files_without_rules, library_files, write_rules
+from switchpoint.models.rules_files import digest_of, settings_in
+from switchpoint.models.rules_folder import (
+    comment_line,
+    files_without_rules,
+    library_files,
+    write_rules,
+)
+from switchpoint.regular_files import read_limited
 from switchpoint.tuning.facts import FILE, Group, SizeRange, Tuning, to_text
 
 
@@ -70,6 +78,35 @@ def write_tuning(
         comments=comments(tuning),
         force=force,
     )
+
+
+def are_files_of(
+    tuning: Tuning, folder: Path, digest: str, mpich_library: str | os.PathLike[str] | None
+) -> bool:
+    """Return whether the files of a folder have the rules, and say what was measured of them.
+
+    Open MPI's files have no names of algorithms, and no file has a gain, except in comments.
+
+    Parameters
+    ----------
+    tuning
+        As `rules.json` of the folder has it.
+    folder, mpich_library
+        As of `write_tuning`.
+    digest
+        Of the folder's files, as `rules_files.read_rules` returns it.
+    """
+    library = LIBRARIES[tuning.library]
+    said = "".join(
+        read_limited(file, RULES_BYTES).decode() for file in sorted(folder.glob("*.env"))
+    )
+    if not {comment_line(line) for line in comments(tuning)} <= {*said.splitlines()}:
+        return False
+    if library is mpich.MPICH and mpich_library is None:
+        return True
+    files = library_files(folder, library, tuning.rules(), mpich_library)
+    settings = [settings_in(text) for name, text in files.items() if name.endswith(".env")]
+    return digest in [digest_of(own, files) for own in settings]
 
 
 def _refuse_another_library(folder: Path, library: Library) -> None:

@@ -16,7 +16,8 @@ from switchpoint.models.libraries.library import Library
 from switchpoint.models.recommend import LIBRARIES
 from switchpoint.models.repeats import LEAST_LAUNCHES
 from switchpoint.records.rank_layout import layout_of
-from switchpoint.tables.measurements import Measurements
+from switchpoint.records.terms import differing, run_terms
+from switchpoint.tables.measurements import Measurements, without_damaged
 from switchpoint.tables.mpi_names import OPERATION_NAMES, mpi_family
 from switchpoint.tables.sweeps import Floats
 from switchpoint.tuning.facts import NAME, Group, Tuning, Winner, operation_of
@@ -39,6 +40,10 @@ _LARGEST = 2**20 - 1
 
 #: What one file cannot distinguish.
 _PLACE = ("mpi", "placement", "environ", "site", "partition")
+
+#: What launches on nodes of one kind share, and the library's name, without which `differing` does
+#: not know that a setting was not set.
+_KIND_OF_NODES = frozenset(["MPI library", "CPU model", "cores online"])
 
 _One = tuple[dict[str, Any], int, Race]
 _Headers: TypeAlias = "Sequence[Header]"
@@ -70,20 +75,21 @@ def tune(
     Raises
     ------
     InputError
-        If there is no such run, or too few of them, or they are of several places.
+        If there is no such run, or too few of them, or they are of several places or were run with
+        several settings.
 
     Notes
     -----
     A neighbouring size keeps the algorithm of the smaller one if it wins there too, and no other
     one is faster by more than the least gain.
     """
+    measurements, notes = without_damaged(measurements, "tune")
     found = _of_one_place(races(measurements), place)
     first = found[0][0]
     mpi = str(first.get("mpi"))
     library = LIBRARIES.get(mpi_family(mpi))
     if library is None:
         raise InputError("tune", f"no rules can be written for {mpi}, only for Open MPI and MPICH")
-    notes: list[str] = []
     groups: list[Group] = []
     headers: list[Header] = []
     for identity, ranks, race in found:
@@ -93,6 +99,7 @@ def tune(
         if problem:
             notes.append(f"{kernel} on {ranks} rank{'s'[: ranks != 1]}: {problem}")
         else:
+            _refuse_unlike(f"{kernel} on {ranks} ranks", launches)
             groups.append(_group(library, kernel, race, launches, least_gain, commutative, notes))
             headers += launches
     if not groups:
@@ -170,6 +177,30 @@ def _problem(library: Library, kernel: str, ranks: int, race: Race) -> str | Non
             " measure again"
         )
     return None
+
+
+def _refuse_unlike(what: str, headers: _Headers) -> None:
+    """Raise InputError if launches of one race ran on other kinds of nodes or with other settings.
+
+    A job may get other nodes for each launch, so that their names may differ.
+    """
+    launches = [[_kind_of_launch(header)] for header in headers]
+    for term, values in differing(launches):
+        known = ", ".join(sorted(set().union(*values)))
+        raise InputError(
+            "tune",
+            f"the launches of {what} differ in {term} ({known}), which a rules file cannot"
+            " distinguish; give files of launches that agree",
+        )
+
+
+def _kind_of_launch(header: Header) -> dict[str, str]:
+    terms = {
+        term: value
+        for term, value in run_terms(header, None).items()
+        if term in _KIND_OF_NODES or term.startswith("setting ")
+    }
+    return {"ranks on nodes": layout_of(header).process_map} | terms
 
 
 def _group(

@@ -101,7 +101,8 @@ def command(
         from switchpoint.tuning.checked import check_tuning
 
         source = str(files[0]) if files else store
-        tuning, folder = check_tuning(check, measurements, source), check
+        tuning = check_tuning(check, measurements, source, mpich_library=mpich_library)
+        folder = check
     written = None
     if folder is not None:
         written = write_tuning(tuning, folder, mpich_library, force=force)
