@@ -364,6 +364,33 @@ def test_a_switch_that_moves_by_itself_has_no_proved_cause(tmp_path: Path) -> No
     assert "with the same settings the switch was at 65,000, 65,480" in found["reason"]
 
 
+def test_of_runs_that_contradict_each_other_none_has_a_proved_cause(tmp_path: Path) -> None:
+    # A setting that the library chooses is raised too: at the lower place it seems to move it.
+    proof = proved_openmpi(tmp_path).trial({"oob_tcp_peer_limit": 98257}, 65480).trial({}, 65000)
+    switches = explain(proof.measurements)
+    found = switches[(switches["mode"] == "send") & switches["exact"]]
+
+    assert sorted(found["last_size_bytes"]) == [65000, 65480]
+    for _, row in found.iterrows():
+        assert (row["cause"], row["status"]) == (LIMIT, "suspected")
+        assert "with the same settings the switch was at 65,000, 65,480" in row["reason"]
+        assert {cause["status"] for cause in row["causes"]} <= {"suspected", "refuted"}
+
+
+def test_two_limits_at_one_size_need_a_switch_that_does_not_move_by_itself(tmp_path: Path) -> None:
+    rival = RIVALS[0]
+    proof = Experiment(tmp_path, "openmpi-tcp-zoom")
+    for name in (LIMIT, rival):
+        proof.trial({name: 98304}, 65480)
+    proof.trial({LIMIT: 73728, rival: 98304}, 73672).trial({LIMIT: 98304, rival: 73728}, 73672)
+    assert verdict(proof)["status"] == "confirmed"
+
+    found = verdict(proof.trial({}, 65000))
+
+    assert found["status"] == "suspected"
+    assert "with the same settings the switch was at 65,000, 65,480" in found["reason"]
+
+
 def test_messages_that_took_other_transports_prove_nothing(tmp_path: Path) -> None:
     proof = ucx(tmp_path)
     for value in (9280, 12352, 7232):
