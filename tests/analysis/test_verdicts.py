@@ -43,6 +43,23 @@ def test_a_law_at_other_values_a_move_up_and_rivals_that_stay_confirm_a_cause(
     assert told == {"late_receiver", "intervention"}
 
 
+@pytest.mark.parametrize(
+    ("value", "says"),
+    [
+        (73719, ""),
+        (73722, "; only shown in steps of 2 B, so that it may be rounded"),
+        (81920, "; only shown in steps of 8,192 B, so that it may be rounded"),
+    ],
+)
+def test_where_no_value_would_show_that_the_library_rounds_the_law_says_so(
+    tmp_path: Path, value: int, says: str
+) -> None:
+    found = verdict(proved_openmpi(tmp_path).trial({LIMIT: value}, value - 56))
+
+    assert found["status"] == "confirmed"
+    assert found["reason"].endswith(f" B{says}; it stays when 1 other setting is raised")
+
+
 def test_one_other_value_confirms_nothing(tmp_path: Path) -> None:
     proof = Experiment(tmp_path, "openmpi-tcp-zoom").trial({LIMIT: 98304}, 98248)
     proof.trial({RIVALS[0]: 98304}, 65480)
@@ -460,10 +477,12 @@ def test_an_automatic_setting_whose_value_above_the_switch_does_nothing_is_refut
 
 
 @pytest.mark.parametrize(
-    ("mpi", "cause"), [("mpich", "UCX_SYSV_SEG_SIZE"), ("openmpi", "btl_tcp_eager_limit")]
+    ("mpi", "cause", "step"),
+    [("mpich", "UCX_SYSV_SEG_SIZE", 256), ("openmpi", "btl_tcp_eager_limit", 128)],
 )
-def test_real_experiments_confirm_the_real_causes(mpi: str, cause: str) -> None:
+def test_real_experiments_confirm_the_real_causes(mpi: str, cause: str, step: int) -> None:
     records = sorted((EXPLAIN.parent / "proof").glob(f"{mpi}-*.record.gz"))
     (found,) = explain(read_files(records).measurements).to_dict("records")
 
     assert (found["cause"], found["status"]) == (cause, "confirmed")
+    assert f"only shown in steps of {step} B" in found["reason"]

@@ -6,6 +6,7 @@ with it, and by rivals that leave the switch where it is when they are raised.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 from itertools import combinations
@@ -235,8 +236,20 @@ def _followed(
         else ""
     )
     left = "; another step stays there" if any(question.stayed(t) for _, t in moved) else ""
-    said = f"{said}{stay}{left}"
+    said = f"{said}{_rounding(law, value, holds)}{stay}{left}"
     return Verdict(CONFIRMED, said, values=sorted(holds), law=law)
+
+
+def _rounding(law: Law, value: int, holds: Collection[int]) -> str:
+    """Return that the library may round, as a clause, if the values that were tried do not show it.
+
+    A limit that is rounded to `step` bytes is moved alike by values that differ by multiples of it.
+    """
+    apart = math.gcd(*(other - value for other in holds))
+    step = apart & -apart  # the largest power of 2 that divides it: libraries round to those
+    if law.grain != 1 or step == 1:
+        return ""
+    return f"; only shown in steps of {step:,} B, so that it may be rounded"
 
 
 def _places(trials: list[Trial], name: str) -> list[tuple[int, int]]:
