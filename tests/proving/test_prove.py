@@ -8,8 +8,10 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -222,6 +224,26 @@ def test_the_records_of_an_earlier_experiment_are_not_mixed_with_new_ones(tmp_pa
     assert done.returncode == 2
     assert "contains the records of an experiment; choose another folder" in done.stderr
     assert (folder / "zoom-003.record").read_text() == "earlier"
+
+
+@pytest.mark.parametrize("ends", [signal.SIGTERM, signal.SIGHUP])
+def test_what_ends_the_command_ends_what_it_started(tmp_path: Path, ends: signal.Signals) -> None:
+    started = tmp_path / "started"
+    script = f"echo $$ > {started}.new; mv {started}.new {started}; exec sleep 100"
+    words = [f"--output={tmp_path / 'proof'}", "--", "sh", "-c", script]
+    with subprocess.Popen(
+        [sys.executable, "-m", "switchpoint", "prove", *words],
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as command:
+        while not started.exists():
+            assert command.poll() is None
+            time.sleep(0.05)
+        command.send_signal(ends)
+        said = command.communicate(timeout=60)[1]
+
+    assert (command.returncode, said) == (130, "switchpoint: interrupted\n")
+    assert not Path(f"/proc/{int(started.read_text())}").exists()
 
 
 def test_where_no_switch_was_found_the_reason_is_reported(tmp_path: Path) -> None:
