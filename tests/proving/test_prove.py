@@ -266,3 +266,16 @@ def test_another_kernel_and_an_unknown_setting_are_refused(tmp_path: Path) -> No
     unknown = run(tmp_path / "proof", words, {})
     assert unknown.returncode == 2
     assert "--setting: the run lists no setting 'NO_SUCH' with a size" in unknown.stderr
+
+
+def test_what_the_kernel_says_is_the_reason_whole_and_not_what_the_launcher_says_of_it(
+    tmp_path: Path,
+) -> None:
+    mode = "no_such_mode_of_the_kernel"
+    command = ["mpiexec.openmpi", "-n", "2", str(kernel("openmpi", "zoom"))]
+    done = run(tmp_path / "proof", [f"--step={mode}:92", "--", *command], {})
+
+    assert done.returncode == 2
+    says = f"COMMAND: wrote no record: zoom: --mode: no mode '{mode}'; choose from late,"
+    assert done.stderr.startswith(f"switchpoint: {says}")
+    assert done.stderr.endswith(", bistream; try it by hand\n")
