@@ -75,7 +75,7 @@ class Question:
         if set(self.repeats) == {self.last}:
             return ""
         elsewhere = ", ".join(f"{there:,}" for there in sorted(self.repeats))
-        return f"with the same settings the switch was at {elsewhere}"
+        return f"with the same settings the last size was {elsewhere}"
 
     def stayed(self, trial: Trial) -> bool:
         """Whether the switch was where it is without changes."""
@@ -412,8 +412,8 @@ def _stays(question: Question, name: str, trial: Trial) -> str:
     others = len(trial.changed) - 1
     beside = f" with {_counted(others)}" if others else ""
     return (
-        f"{name} set to {after.value if after else 'nothing'}{beside}: the switch stayed at"
-        f" {question.last + 1:,} B"
+        f"{name} set to {after.value if after else 'nothing'}{beside}: the last size stayed"
+        f" {question.last:,}"
     )
 
 
@@ -424,7 +424,7 @@ def _there(trial: Trial) -> str:
 
 
 def _at(last: int) -> str:
-    return f"the switch is at {last + 1:,} B"
+    return f"last size {last:,}"
 
 
 def _listed(names: Collection[str]) -> str:
