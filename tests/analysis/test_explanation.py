@@ -188,7 +188,7 @@ def test_a_step_that_followed_its_setting_once_is_suspected_and_no_switch_of_pro
 
     moved = switch(explain(recorded("mpich-fifo-zoom", "mpich-fifo-intervention")), "send", 92)
     assert (moved["kind"], moved["status"]) == ("step", "suspected")
-    assert "the switch is at 176 B" in moved["reason"]
+    assert "last size 175" in moved["reason"]
 
 
 def forget_headers(monkeypatch, series: str) -> None:

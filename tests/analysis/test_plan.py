@@ -54,6 +54,10 @@ def test_the_plan_for_people_is_a_list_of_settings_and_values(switchpoint: Run) 
     assert lines[0].startswith("The last size before the switch is 65,480 B.")
     assert lines[1].startswith("  OMPI_MCA_btl_tcp_eager_limit: ")
     assert "try 73728, 98304, 57344" in lines[1]
+    unset = {"oob_tcp_peer_limit": "= -1", "opal_set_max_sys_limits": "has no value"}
+    for name, value in unset.items():
+        says = f"{name} {value}: no size is set, but the library may choose one"
+        assert f"  OMPI_MCA_{name}: {says}" in lines
 
 
 def test_the_plan_after_a_sweep_is_a_command_line(switchpoint: Run) -> None:

@@ -37,10 +37,27 @@ def test_a_law_at_other_values_a_move_up_and_rivals_that_stay_confirm_a_cause(
 
     assert (found["cause"], found["status"]) == (LIMIT, "confirmed")
     assert found["reason"].startswith("btl_tcp_eager_limit = 65,536 less 56 B: last size 65,480")
-    assert "set to 98,304, the switch is at 98,249 B" in found["reason"]
+    assert "set to 98,304, last size 98,248" in found["reason"]
     assert status_of(found, RIVALS[0]) == "refuted"
     told = {entry["method"] for entry in found["evidence"]}
     assert told == {"late_receiver", "intervention"}
+
+
+@pytest.mark.parametrize(
+    ("value", "says"),
+    [
+        (73719, ""),
+        (73722, "; only shown in steps of 2 B, so that it may be rounded"),
+        (81920, "; only shown in steps of 8,192 B, so that it may be rounded"),
+    ],
+)
+def test_where_no_value_would_show_that_the_library_rounds_the_law_says_so(
+    tmp_path: Path, value: int, says: str
+) -> None:
+    found = verdict(proved_openmpi(tmp_path).trial({LIMIT: value}, value - 56))
+
+    assert found["status"] == "confirmed"
+    assert found["reason"].endswith(f"98,248{says}; it stays when 1 other setting is raised")
 
 
 def test_one_other_value_confirms_nothing(tmp_path: Path) -> None:
@@ -122,7 +139,7 @@ def test_a_rival_that_was_changed_is_not_dropped(tmp_path: Path) -> None:
 
     assert found["status"] == "suspected"
     assert found["cause"] == SEGMENT
-    assert f"{SEGMENT}=16448: the switch moved to 16,448 B" in str(found["evidence"])
+    assert f"{SEGMENT}=16448: the last size moved to 16,447" in str(found["evidence"])
 
 
 def with_steps(proof: Experiment, *steps: tuple[int, ...]) -> Experiment:
@@ -161,7 +178,7 @@ def test_a_step_that_follows_leaves_another_one_at_its_old_place(tmp_path: Path)
     found = explain(proof.measurements).set_index("last_size_bytes").loc[60000]
 
     assert (found["cause"], found["status"]) == (LIMIT, "confirmed")
-    assert "set to 98,304, the switch is at 92,769 B" in found["reason"]
+    assert "set to 98,304, last size 92,768" in found["reason"]
     assert found["reason"].endswith("another step stays there")
 
 
@@ -361,7 +378,34 @@ def test_a_switch_that_moves_by_itself_has_no_proved_cause(tmp_path: Path) -> No
     found = verdict(proved_openmpi(tmp_path).trial({}, 65000))
 
     assert found["status"] == "suspected"
-    assert "with the same settings the switch was at 65,000, 65,480" in found["reason"]
+    assert "with the same settings the last size was 65,000, 65,480" in found["reason"]
+
+
+def test_of_runs_that_contradict_each_other_none_has_a_proved_cause(tmp_path: Path) -> None:
+    # A setting that the library chooses is raised too: at the lower place it seems to move it.
+    proof = proved_openmpi(tmp_path).trial({"oob_tcp_peer_limit": 98257}, 65480).trial({}, 65000)
+    switches = explain(proof.measurements)
+    found = switches[(switches["mode"] == "send") & switches["exact"]]
+
+    assert sorted(found["last_size_bytes"]) == [65000, 65480]
+    for _, row in found.iterrows():
+        assert (row["cause"], row["status"]) == (LIMIT, "suspected")
+        assert "with the same settings the last size was 65,000, 65,480" in row["reason"]
+        assert {cause["status"] for cause in row["causes"]} <= {"suspected", "refuted"}
+
+
+def test_two_limits_at_one_size_need_a_switch_that_does_not_move_by_itself(tmp_path: Path) -> None:
+    rival = RIVALS[0]
+    proof = Experiment(tmp_path, "openmpi-tcp-zoom")
+    for name in (LIMIT, rival):
+        proof.trial({name: 98304}, 65480)
+    proof.trial({LIMIT: 73728, rival: 98304}, 73672).trial({LIMIT: 98304, rival: 73728}, 73672)
+    assert verdict(proof)["status"] == "confirmed"
+
+    found = verdict(proof.trial({}, 65000))
+
+    assert found["status"] == "suspected"
+    assert "with the same settings the last size was 65,000, 65,480" in found["reason"]
 
 
 def test_messages_that_took_other_transports_prove_nothing(tmp_path: Path) -> None:
@@ -433,10 +477,12 @@ def test_an_automatic_setting_whose_value_above_the_switch_does_nothing_is_refut
 
 
 @pytest.mark.parametrize(
-    ("mpi", "cause"), [("mpich", "UCX_SYSV_SEG_SIZE"), ("openmpi", "btl_tcp_eager_limit")]
+    ("mpi", "cause", "step"),
+    [("mpich", "UCX_SYSV_SEG_SIZE", 256), ("openmpi", "btl_tcp_eager_limit", 128)],
 )
-def test_real_experiments_confirm_the_real_causes(mpi: str, cause: str) -> None:
+def test_real_experiments_confirm_the_real_causes(mpi: str, cause: str, step: int) -> None:
     records = sorted((EXPLAIN.parent / "proof").glob(f"{mpi}-*.record.gz"))
     (found,) = explain(read_files(records).measurements).to_dict("records")
 
     assert (found["cause"], found["status"]) == (cause, "confirmed")
+    assert f"only shown in steps of {step} B" in found["reason"]

@@ -8,8 +8,10 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -224,6 +226,26 @@ def test_the_records_of_an_earlier_experiment_are_not_mixed_with_new_ones(tmp_pa
     assert (folder / "zoom-003.record").read_text() == "earlier"
 
 
+@pytest.mark.parametrize("ends", [signal.SIGTERM, signal.SIGHUP])
+def test_what_ends_the_command_ends_what_it_started(tmp_path: Path, ends: signal.Signals) -> None:
+    started = tmp_path / "started"
+    script = f"echo $$ > {started}.new; mv {started}.new {started}; exec sleep 100"
+    words = [f"--output={tmp_path / 'proof'}", "--", "sh", "-c", script]
+    with subprocess.Popen(
+        [sys.executable, "-m", "switchpoint", "prove", *words],
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as command:
+        while not started.exists():
+            assert command.poll() is None
+            time.sleep(0.05)
+        command.send_signal(ends)
+        said = command.communicate(timeout=60)[1]
+
+    assert (command.returncode, said) == (130, "switchpoint: interrupted\n")
+    assert not Path(f"/proc/{int(started.read_text())}").exists()
+
+
 def test_where_no_switch_was_found_the_reason_is_reported(tmp_path: Path) -> None:
     command = ["mpiexec.openmpi", "-n", "2", str(kernel("openmpi", "zoom"))]
     done = run(tmp_path / "proof", ["--step=send:3000", "--", *command], {})
@@ -244,3 +266,16 @@ def test_another_kernel_and_an_unknown_setting_are_refused(tmp_path: Path) -> No
     unknown = run(tmp_path / "proof", words, {})
     assert unknown.returncode == 2
     assert "--setting: the run lists no setting 'NO_SUCH' with a size" in unknown.stderr
+
+
+def test_what_the_kernel_says_is_the_reason_whole_and_not_what_the_launcher_says_of_it(
+    tmp_path: Path,
+) -> None:
+    mode = "no_such_mode_of_the_kernel"
+    command = ["mpiexec.openmpi", "-n", "2", str(kernel("openmpi", "zoom"))]
+    done = run(tmp_path / "proof", [f"--step={mode}:92", "--", *command], {})
+
+    assert done.returncode == 2
+    says = f"COMMAND: wrote no record: zoom: --mode: no mode '{mode}'; choose from late,"
+    assert done.stderr.startswith(f"switchpoint: {says}")
+    assert done.stderr.endswith(", bistream; try it by hand\n")

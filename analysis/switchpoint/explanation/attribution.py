@@ -211,9 +211,9 @@ def _changed_text(trial: Trial) -> str:
 
 def _outcome(question: Question, trial: Trial) -> str:
     if question.stayed(trial):
-        return f"the switch stayed at {question.last + 1:,} B"
+        return f"the last size stayed {question.last:,}"
     if trial.lasts:
-        return f"the switch moved to {min(trial.lasts) + 1:,} B"
+        return f"the last size moved to {min(trial.lasts):,}"
     return "the switch is gone" if trial.gone else "no switch was found"
 
 

@@ -159,12 +159,16 @@ def _some(listed: list[Candidate]) -> str:
 
 
 def _listed(setting: InUse) -> Candidate:
+    reason = f"{setting.name} = {setting.value} is a size in the run's list of settings"
+    if setting.automatic:
+        chosen = "has no value" if setting.value in (None, "") else f"= {setting.value}"
+        reason = f"{setting.name} {chosen}: no size is set, but the library may choose one"
     return Candidate(
         setting.name,
         setting.environment,
         None if setting.automatic else setting.number,
         near=False,
-        reason=f"{setting.name} = {setting.value} is a size in the run's list of settings",
+        reason=reason,
     )
 
 

@@ -6,6 +6,7 @@ with it, and by rivals that leave the switch where it is when they are raised.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 from itertools import combinations
@@ -67,6 +68,14 @@ class Question:
     refused: dict[str, int]
     repeats: Collection[int]
     untried: Collection[str] = frozenset()
+
+    @property
+    def unsteady(self) -> str:
+        """Where the switch was with the same settings, if not always at the same byte."""
+        if set(self.repeats) == {self.last}:
+            return ""
+        elsewhere = ", ".join(f"{there:,}" for there in sorted(self.repeats))
+        return f"with the same settings the last size was {elsewhere}"
 
     def stayed(self, trial: Trial) -> bool:
         """Whether the switch was where it is without changes."""
@@ -178,6 +187,9 @@ def _overridden(question: Question, name: str, alone: list[Trial], reason: str) 
         if question.stayed(trial) and (trial.number_of(name) or 0) > question.last:
             return Verdict(REFUTED, _stays(question, name, trial))
         if question.rose(trial) and after is not None:
+            if question.unsteady:
+                says = reason or f"{name} is automatic"
+                return Verdict(SUSPECTED, f"{says}; not confirmed: {question.unsteady}")
             there = _there(trial)
             return Verdict(
                 GOVERNED,
@@ -224,8 +236,20 @@ def _followed(
         else ""
     )
     left = "; another step stays there" if any(question.stayed(t) for _, t in moved) else ""
-    said = f"{said}{stay}{left}"
+    said = f"{said}{_rounding(law, value, holds)}{stay}{left}"
     return Verdict(CONFIRMED, said, values=sorted(holds), law=law)
+
+
+def _rounding(law: Law, value: int, holds: Collection[int]) -> str:
+    """Return that the library may round, as a clause, if the values that were tried do not show it.
+
+    A limit that is rounded to `step` bytes is moved alike by values that differ by multiples of it.
+    """
+    apart = math.gcd(*(other - value for other in holds))
+    step = apart & -apart  # the largest power of 2 that divides it: libraries round to those
+    if law.grain != 1 or step == 1:
+        return ""
+    return f"; only shown in steps of {step:,} B, so that it may be rounded"
 
 
 def _places(trials: list[Trial], name: str) -> list[tuple[int, int]]:
@@ -251,9 +275,8 @@ def _lacking(question: Question, name: str, law: Law, holds: set[int], up: list[
         lacking.append(f"the law holds for {len(holds)} other value{'s' * (len(holds) != 1)}")
     if not up and name not in question.refused:
         lacking.append("it was only lowered, and any limit that is low enough acts")
-    if set(question.repeats) != {question.last}:
-        elsewhere = ", ".join(f"{there:,}" for there in sorted({*question.repeats}))
-        lacking.append(f"with the same settings the switch was at {elsewhere}")
+    if question.unsteady:
+        lacking.append(question.unsteady)
     able = _moving_alone(question, name)
     if able:
         lacking.append(f"it moves too when {_some(able)} is raised alone")
@@ -287,14 +310,17 @@ def _without_law(
 ) -> Verdict:
     """Test a setting with which the switch moves, but by no law."""
     places = {there for _, t in moved for there in t.lasts}
-    if rising and len(places | {question.last}) > _LEAST_VALUES:
+    if rising and len(places | {question.last}) > _LEAST_VALUES and not question.unsteady:
         return Verdict(
             GOVERNED,
             f"the switch follows {name} = {value:,} by no fixed header: the library computes the"
             f" size from it; {tried}",
             values=[other for other, _ in moved],
         )
-    return Verdict(SUSPECTED, f"{reason}; {tried}" if reason else f"{name} = {value:,}; {tried}")
+    says = f"{reason}; {tried}" if reason else f"{name} = {value:,}; {tried}"
+    if question.unsteady:
+        says = f"{says}; not confirmed: {question.unsteady}"
+    return Verdict(SUSPECTED, says)
 
 
 def _other_limit(question: Question, law: Law, other: int, value: int, trial: Trial) -> bool:
@@ -332,7 +358,10 @@ def _together(
         f"{first} and {second} both end it here: when one of them is raised alone the switch stays;"
         f" {tried}"
     )
-    proved = len(holds) == len(rising) >= _LEAST_VALUES and acted == {first, second}
+    if question.unsteady:
+        says = f"{says}; not confirmed: {question.unsteady}"
+    steady = not question.unsteady
+    proved = steady and len(holds) == len(rising) >= _LEAST_VALUES and acted == {first, second}
     for name, other in ((first, second), (second, first)):
         status = CONFIRMED if proved and not _unraised(question, name, other) else SUSPECTED
         yield name, Verdict(status, says, partner=other)
@@ -383,8 +412,8 @@ def _stays(question: Question, name: str, trial: Trial) -> str:
     others = len(trial.changed) - 1
     beside = f" with {_counted(others)}" if others else ""
     return (
-        f"{name} set to {after.value if after else 'nothing'}{beside}: the switch stayed at"
-        f" {question.last + 1:,} B"
+        f"{name} set to {after.value if after else 'nothing'}{beside}: the last size stayed"
+        f" {question.last:,}"
     )
 
 
@@ -395,7 +424,7 @@ def _there(trial: Trial) -> str:
 
 
 def _at(last: int) -> str:
-    return f"the switch is at {last + 1:,} B"
+    return f"last size {last:,}"
 
 
 def _listed(names: Collection[str]) -> str:

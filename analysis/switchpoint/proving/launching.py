@@ -95,9 +95,9 @@ class Launcher:
         try:
             facts = read_facts(record)
         except (RecordError, OSError):
-            raise NotStartedError(first_complaint(said)) from None
+            raise NotStartedError(first_complaint(said, self.command)) from None
         if not facts.complete:
-            raise NotStartedError(first_complaint(said))
+            raise NotStartedError(first_complaint(said, self.command))
         self.records.append(record)
         return facts
 
@@ -132,9 +132,16 @@ def _end(process: subprocess.Popen[str]) -> None:
             process.wait(timeout=5)
 
 
-def first_complaint(text: str) -> str:
-    """Return the line of a program's output that best explains why it failed."""
+def first_complaint(text: str, command: Sequence[str]) -> str:
+    """Return the line of a command's output that best explains why it failed.
+
+    That is what a program of the command says under its name, such as `zoom: --mode: ...`.
+    """
     lines = [line.strip() for line in text.splitlines() if any(map(str.isalpha, line))]
+    programs = tuple(f"{Path(word).name}: " for word in ["switchpoint", *command])
+    own = next((line for line in lines if line.startswith(programs)), None)
+    if own is not None:
+        return own  # whole: the fix is at its end
     words = ("error", "abort", "fail", "needs", "not ")
     telling = [line for line in lines if any(word in line.lower() for word in words)]
     return (telling or lines or ["no message"])[0][:160]

@@ -333,7 +333,7 @@ class Search:
 def _said(outcome: tuple[str, int | None]) -> str:
     kind, last = outcome
     if kind == MOVED:
-        return "the switch is gone" if last is None else f"the switch moved to {last + 1:,} B"
+        return "the switch is gone" if last is None else f"the last size moved to {last:,}"
     if kind == IGNORED:
         return "skipped; the command line, a file or the library sets this value"
     return "the switch stayed" if kind == STAYED else "the path changed, or nothing was found"

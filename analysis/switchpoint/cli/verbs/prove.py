@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from pathlib import Path
 from typing import Annotated
 
@@ -77,6 +78,7 @@ def command(
 
     if catalogue is not None:
         check_catalogue(catalogue)
+    _end_as_ctrl_c_does()
     options = [f"--label={label}" for label in labels or ()]
     tell = (lambda line: None) if as_json else show
     proof = prove(words, folder, setting, step, seconds_of(budget), options, tell)
@@ -97,3 +99,10 @@ def command(
             "learned": [entry.variable for entry in learned],
         },
     )
+
+
+def _end_as_ctrl_c_does() -> None:
+    """Let what ends this command end the ranks that it started too, unless it is to be ignored."""
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(number) == signal.SIG_DFL:
+            signal.signal(number, signal.default_int_handler)
