@@ -211,7 +211,7 @@ class _Curve:
         way = 1.0 if jump > 0 else -1.0
         if not any(0 < way * predicted < np.inf for predicted in self._jumps(move)):
             return 0.0
-        # Both ends are slower than the sizes beside them explain: a higher latency reaches one only.
+        # Both ends are slower than sizes beside them explain: a higher latency reaches only one.
         for end in move.places[known][[0, -1]]:
             alone = replace(move, places=np.array([end]))
             if way * float(self.contrast(self.level[None], alone)[0]) < abs(jump) / 2:
