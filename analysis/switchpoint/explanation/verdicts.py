@@ -243,7 +243,8 @@ def _followed(
 def _rounding(law: Law, value: int, holds: Collection[int]) -> str:
     """Return that the library may round, as a clause, if the values that were tried do not show it.
 
-    A limit that is rounded to `step` bytes is moved alike by values that differ by multiples of it.
+    Values that differ by multiples of `step` move a limit that is rounded to it as much as one
+    that is not.
     """
     apart = math.gcd(*(other - value for other in holds))
     step = apart & -apart  # the largest power of 2 that divides it: libraries round to those
