@@ -189,13 +189,6 @@ WHOLE_MACHINE := cluster or build
 # Tests run make themselves, without the options of this one.
 PYTEST = env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL -u INSTALLED $(BIN)/python -m pytest
 
-# Tests compile the kernels a dozen times, mostly as before: ccache, if it is there, remembers it.
-COMPILE := test kernels-built kernels-test cluster-test lint-c
-$(COMPILE): export PATH := /usr/lib/ccache:$(PATH)
-$(COMPILE): export CCACHE_DIR := $(CURDIR)/build/ccache
-# Folders of builds have other names each.
-$(COMPILE): export CCACHE_NOHASHDIR := yes
-
 # Launchers and Slurm make tests wait most of the time, so three parts run side by side. What
 # tests a time tries again, and no part counts on a core of its own.
 .PHONY: test
