@@ -245,9 +245,9 @@ def _of_slow_launches(series: Series, test: TestResult, window: int, rows: Indic
     showing = np.nan_to_num(newest, nan=-np.inf) >= half
     shown = showing.sum(axis=1)
     # Launches that are slow by themselves, but less than all that show the effect, are no cause.
-    least = np.zeros(len(sign))
-    least[rows] = np.where(showing, newest, np.inf).min(axis=1, initial=np.inf)
-    share = np.array([_share(sign[row] * off[row], least[[row]])[0] for row in rows])
+    least = np.where(showing, newest, np.inf).min(axis=1, initial=np.inf)
+    pairs = zip(rows, least[:, None], strict=True)
+    share = np.array([_share(sign[row] * off[row], own)[0] for row, own in pairs])
     for group in np.unique(series.similar[rows]):
         members = np.flatnonzero(series.similar == group)
         relative = off[members] / test.scatter[members, None, None]
@@ -255,7 +255,7 @@ def _of_slow_launches(series: Series, test: TestResult, window: int, rows: Indic
             which = np.flatnonzero((series.similar[rows] == group) & (sign[rows] == way))
             if len(which):
                 asked = rows[which]
-                of_similar = _share(way * relative, least[asked] / test.scatter[asked])
+                of_similar = _share(way * relative, least[which] / test.scatter[asked])
                 share[which] = np.maximum(share[which], of_similar)
     return np.asarray(special.bdtrc(shown - 1, trials, share))
 

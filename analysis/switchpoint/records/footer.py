@@ -158,14 +158,6 @@ class Footer(TypedDict):
     ranks: Annotated[list[RankAfter], Field(min_length=1)]
 
 
-def damaged_payloads(footer: Footer | None) -> int:
-    """Return how many payloads arrived damaged, as the whole run or its points count them."""
-    if footer is None:
-        return 0
-    of_points = sum(point.get("payload_errors") or 0 for point in footer.get("points", []))
-    return max(footer.get("verification", {}).get("errors", 0), of_points)
-
-
 def footer_problem(footer: dict[str, Any], header: Mapping[str, Any]) -> str | None:
     """Say what is wrong with a footer and name the field, if anything is."""
     try:

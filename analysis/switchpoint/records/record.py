@@ -16,6 +16,7 @@ from switchpoint.data_warnings import DataWarning
 from switchpoint.errors import RecordError
 from switchpoint.printable import path_text
 from switchpoint.records.lines import first_line, last_line
+from switchpoint.records.run_facts import damaged_payloads
 from switchpoint.records.samples import parse_samples
 from switchpoint.records.start import start_warnings
 from switchpoint.strict_json import parse_json
@@ -185,8 +186,6 @@ def _truncated(path: Path, rows: int | None) -> DataWarning:
 def _judge(header: Header, footer: Footer | None) -> list[DataWarning]:
     if footer is None:
         return []
-    from switchpoint.records.footer import damaged_payloads  # pydantic takes a while to load
-
     warnings = []
     if errors := damaged_payloads(footer):
         what = f"{errors} payloads arrived damaged; do not trust this run's times"

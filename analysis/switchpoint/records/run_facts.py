@@ -283,3 +283,11 @@ def _interface_bytes(conditions: Conditions, part_of_name: str) -> int:
         for entry in conditions["interfaces"]
         if part_of_name in entry["name"]
     )
+
+
+def damaged_payloads(footer: Footer | None) -> int:
+    """Return how many payloads arrived damaged, as the whole run or its points count them."""
+    if footer is None:
+        return 0
+    of_points = sum(point.get("payload_errors") or 0 for point in footer.get("points", []))
+    return max(footer.get("verification", {}).get("errors", 0), of_points)

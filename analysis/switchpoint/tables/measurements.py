@@ -21,7 +21,7 @@ from pandas.api.types import union_categoricals
 from switchpoint.data_warnings import DataWarning, warnings_of_text
 from switchpoint.errors import InputError
 from switchpoint.records.core_use import disturbance
-from switchpoint.records.footer import damaged_payloads
+from switchpoint.records.run_facts import damaged_payloads
 from switchpoint.tables.columns import (
     CURVE_COLUMNS,
     MEASURES,

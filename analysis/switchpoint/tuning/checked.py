@@ -10,6 +10,7 @@ from switchpoint.models.checked import PLACE, checked_by, measured_sides
 from switchpoint.models.repeats import LEAST_LAUNCHES
 from switchpoint.models.rules_files import RULES_LABEL, WITH, WITHOUT, read_rules
 from switchpoint.tables.measurements import Measurements
+from switchpoint.tables.units import counted
 from switchpoint.tuning.facts import FILE, Group, Tuning, operation_of, read_tuning
 from switchpoint.tuning.files import are_files_of
 
@@ -96,7 +97,7 @@ def _why(groups: list[Group], measured: set[tuple[int, int]]) -> str:
 
 def _on_nodes(places: set[tuple[int, int]]) -> str:
     return " and ".join(
-        f"{ranks} ranks on {nodes} node{'s'[: nodes != 1]}" for ranks, nodes in sorted(places)
+        f"{ranks} ranks on {counted(nodes, 'node')}" for ranks, nodes in sorted(places)
     )
 
 
