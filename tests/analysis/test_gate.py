@@ -766,6 +766,7 @@ def test_a_clock_that_went_back_is_told(tmp_path: Path) -> None:
     assert verdict.session == "night-003"
     assert [*verdict.findings["kind"]] == ["clock_went_back"]
     assert "before `night-005`" in verdict.findings["sentence"][0]
+    assert "--session night-005)" in verdict.findings["sentence"][0]
     assert [*gate(store, "night-005").findings["kind"]] == []
 
 

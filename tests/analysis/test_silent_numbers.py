@@ -437,7 +437,9 @@ def test_a_file_to_which_a_job_still_writes_counts_once(tmp_path: Path, text: st
     assert imported.added == 0
     assert sorted(store.read().samples["size_bytes"]) == [*TIMES]
     path.write_text(text + "\n")
-    [warning] = import_files([path], store).warnings
+    imported = import_files([path], store)
+    [warning] = imported.warnings
+    assert not imported.nothing  # so that the command says so, and does not fail
     what = "6 rows were imported from this file before: they count once"
     assert warning == DataWarning("imported_before", what, str(path))
 

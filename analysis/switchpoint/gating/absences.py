@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -48,8 +49,8 @@ def _clock(current: Current) -> Iterator[Draft]:
             "clock_went_back",
             "",
             f"session `{current.sessions.session}` starts before `{back[-1]}`, which was stored"
-            " earlier: the clock went back, or old results were imported (then name the session to"
-            " judge with --session)",
+            " earlier: the clock went back, or old results were imported (then judge the newest:"
+            f" --session {shlex.quote(back[-1])})",
             key=(back[-1],),  # the same for all sessions before it
             shared=_site(current),
         )

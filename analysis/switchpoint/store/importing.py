@@ -61,9 +61,10 @@ class Imported:
 
     @property
     def nothing(self) -> bool:
-        """Whether no file contained anything to store."""
+        """Whether no file contained anything to store, now or earlier."""
         runs = self.added + self.already_stored
-        return runs + self.values_added + self.values_already_stored == 0
+        earlier = any(warning.kind == "imported_before" for warning in self.warnings)
+        return not earlier and runs + self.values_added + self.values_already_stored == 0
 
 
 def import_files(
