@@ -14,6 +14,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+#: Takes the place of a limit that nothing shall reach. Not infinite: that times 0 is no number.
+BEYOND_ALL = 1e9
+
 
 class Rule(NamedTuple):
     """A rule of the gate.
@@ -47,7 +50,9 @@ RULES = {
         "baseline.correlation",
         lambda past, *_: np.zeros(len(past)),
     ),
-    "half of it now": Rule("the middle launch shows half of a change", "baseline.SHOWS", -np.inf),
+    "half of it now": Rule(
+        "the middle launch shows half of a change", "baseline.SHOWS", -BEYOND_ALL
+    ),
     "fewer launches": Rule(
         "a session with fewer launches scatters more",
         "baseline._fewer_launches",
@@ -64,7 +69,7 @@ RULES = {
         lambda _, __, ___, rows: np.zeros(len(rows)),
     ),
     "disturbed": Rule(
-        "a disturbed session is no part of the scatter", "baseline.DISTURBED", np.inf
+        "a disturbed session is no part of the scatter", "baseline.DISTURBED", BEYOND_ALL
     ),
     "often disturbed": Rule("unless a series is disturbed often", "baseline._OFTEN_DISTURBED", 1.0),
     "levels": Rule(
@@ -72,7 +77,7 @@ RULES = {
         "levels.levels",
         lambda series: [[0, series.shape[1]]] * len(series),
     ),
-    "disturbed in levels": Rule("a disturbed session is no level", "levels._DISTURBED", np.inf),
+    "disturbed in levels": Rule("a disturbed session is no level", "levels._DISTURBED", BEYOND_ALL),
     "drifts": Rule("drifts are tested", "drift.FEWEST_SESSIONS", 10**9),
     "gradual": Rule("a line fits a drift better than a step", "drift._is_gradual", lambda *_: True),
     "scopes": Rule(
@@ -88,7 +93,7 @@ RULES = {
         1.0,
     ),
     "large effects": Rule(
-        "effects beyond 8 times what matters count the same", "search._LARGE", np.inf
+        "effects beyond 8 times what matters count the same", "search._LARGE", BEYOND_ALL
     ),
     "other line": Rule(
         "a switch moves where the line of the other side is above, or below",
