@@ -329,19 +329,19 @@ where it found none below 512 B above the cell, or no jump near the cell):
 
 {by_cell}
 
-By how much throughput rises depends on how memory is copied. glibc copies
+Where the jump lies belongs to the library, and how large it is to the machine. glibc copies
 {REP_MOVSB_FROM[0]:,} B and more with the instruction `rep movsb` on processors that say it is fast,
 up to the size of a cache; the other rows are the same launches without it
-(`GLIBC_TUNABLES={REP_MOVSB}`). The rise at 65,392 B differs even
-between runs on one machine: three minutes apart, 7 of 7 launches showed +21 % and none showed any,
-and without the instruction +71 % and +137 % (29 November 2026). On another machine, also an AMD
-EPYC with two cores, it was +260 % [+256, +274] with the default (28 November 2026). So the place of
-the jump belongs to the library, and its size to the machine.
+(`GLIBC_TUNABLES={REP_MOVSB}`). On another host of the same
+kind (AMD EPYC, two cores, 29 November 2026, noon) no launch of 7 rose at 65,392 B with the default,
+and all by +134 to +144 % without the instruction. On a third (28 November) it was +260 %
+[+256, +274] with the default.
 
-The same instruction is the cause of a step near 2,112 B in shared memory. Where it is set to begin
+The same instruction is the cause of a step of MPICH ch3 near 2,112 B. Where it is set to begin
 elsewhere, the step is there, for as long as the instruction is slower than what it replaces
-({launches} launches of each case, in turn; `-`: no step; in a run three minutes earlier, all
-launches of MPICH ch3 and six of seven of Open MPI had it at 3,000 B):
+({launches} launches of each case, in turn; `-`: no step). The other libraries show it on some hosts
+only: on that of 29 November, noon, Open MPI had it after 2,112 to 2,113 B, 2,500 B and 3,000 B, in
+7, 7 and 6 launches of 7:
 
 {by_threshold}
 
@@ -492,8 +492,8 @@ def main(given: argparse.Namespace) -> None:
         "- The study does not name its MPI library. What is said above of MPICH is likely, because "
         "its node file and the places of its two jumps fit, and is not certain: how large the "
         "jumps and the level before them are depends on the machine.\n"
-        f"- The catalogue names no cause for these steps. Those near {REP_MOVSB_FROM[0]:,} B in "
-        "shared memory are glibc's, see above:\n",
+        "- The catalogue names no cause for these steps. One near "
+        f"{REP_MOVSB_FROM[0]:,} B in shared memory would be glibc's, see above:\n",
         switch_table(open_ones, with_causes=False) + "\n" if len(open_ones) else "(none)\n",
         COMMANDS,
     ]
