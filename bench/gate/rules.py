@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-#: Takes the place of a limit that nothing shall reach. Not infinite: that times 0 is no number.
+#: Takes the place of a limit that nothing shall reach. Not infinite: that times 0 is NaN.
 BEYOND_ALL = 1e9
 
 
