@@ -31,6 +31,7 @@ from switchpoint.records.record import read_facts
 from switchpoint.records.run_facts import prove
 from switchpoint.reporting.figures.curves import draw
 from switchpoint.reporting.figures.figure import Figure
+from switchpoint.tables.columns import CURVE_COLUMNS, identity_columns
 from switchpoint.tables.measurements import Measurements
 from switchpoint.tables.units import percent, significant
 
@@ -402,8 +403,8 @@ def save(figures: list[tuple[str, Figure]], images: Path) -> None:
         for name, figure in figures:
             driver.set_script_timeout(60)
             url = driver.execute_async_script(
-                "const [data, layout, done] = arguments;"
-                "Plotly.toImage({data, layout}, {format: 'svg', width: 1000, height: 460})"
+                "const [data, layout, done] = arguments, {height} = layout;"
+                "Plotly.toImage({data, layout}, {format: 'svg', width: 1000, height})"
                 ".then(done, error => done(String(error)))",
                 figure.data,
                 figure.layout,
@@ -418,18 +419,30 @@ def bandwidth_figures(
 ) -> list[tuple[str, Figure]]:
     """Throughput against size for Send and Ssend, with a panel per MPI."""
     named = []
+    curves = curves.assign(mpi=curves.apply(mpi_of, axis=1))
+    if len(findings):
+        findings = findings.assign(mpi=findings.apply(mpi_of, axis=1))
     for mode in MODES:
         own = curves[curves["mode"] == mode]
         # One place and kernel: the title of each figure names them, and not each of its curves.
-        varying = [
+        same = [
             name
             for name in ("site", "partition", "kernel", "mode")
             if name in own and len(own[name].unique()) == 1 and own[name].notna().all()
         ]
-        title = ", ".join(own[name].iloc[0] for name in varying)
-        drawn, _ = draw(f"{title}: ", own, findings[findings["mode"] == mode], varying)
+        title = ", ".join(own[name].iloc[0] for name in same)
+        # The panel names the environment too.
+        drawn, _ = draw(f"{title}: ", own, findings[findings["mode"] == mode], [*same, "environ"])
         named += [(f"{part}-{mode}", figure) for figure in drawn if "bandwidth" in figure.title]
     return named
+
+
+def over_launches(curves: pd.DataFrame) -> pd.DataFrame:
+    """The median over the launches of each curve."""
+    values = [name for name in CURVE_COLUMNS if name in curves and name != "size_bytes"]
+    same = [name for name in identity_columns(curves) if name != "run_id"]
+    groups = curves.groupby([*same, "size_bytes"], observed=True, dropna=False, sort=False)
+    return groups[values].median().reset_index()
 
 
 def shown(named: tuple[str, Figure]) -> str:
@@ -465,7 +478,7 @@ def main(given: argparse.Namespace) -> None:
     sweeps = curves[curves["run_id"].isin(sweep_runs)]
     near = curves[curves["run_id"].isin(near_runs) & curves["size_bytes"].between(*NEAR)]
     everywhere = bandwidth_figures(sweeps, noted, "001-all")
-    close = bandwidth_figures(near, noted[noted["run_id"].isin(near_runs)], "001-near")
+    close = bandwidth_figures(over_launches(near), noted[:0], "001-near")
     save(everywhere + close, images)
     sections = [
         INTRODUCTION,
@@ -477,8 +490,12 @@ def main(given: argparse.Namespace) -> None:
         "which size it used, or whether it divided by two.\n",
         latency_table(sweeps) + "\n",
         "## Throughput\n",
+        "Marks are findings of `detect`: triangles are steps, to longer times (up) or shorter ones"
+        " (down).\n",
         *map(shown, everywhere),
-        "From 48 to 80 KiB with longer blocks (`-n PingPongNear64K`):\n" if near_runs else "",
+        "From 48 to 80 KiB with longer blocks (`-n PingPongNear64K`), medians of the launches:\n"
+        if near_runs
+        else "",
         *map(shown, close),
         "## The switches, to the byte\n\nEvery switch that a bisection or the late receiver located"
         " to the byte, and every other step of 30 % or more. The column throughput is its change"
