@@ -31,7 +31,6 @@ from switchpoint.records.record import read_facts
 from switchpoint.records.run_facts import prove
 from switchpoint.reporting.figures.curves import draw
 from switchpoint.reporting.figures.figure import Figure
-from switchpoint.tables.columns import CURVE_COLUMNS, identity_columns
 from switchpoint.tables.measurements import Measurements
 from switchpoint.tables.units import percent, significant
 
@@ -437,14 +436,6 @@ def bandwidth_figures(
     return named
 
 
-def over_launches(curves: pd.DataFrame) -> pd.DataFrame:
-    """The median over the launches of each curve."""
-    values = [name for name in CURVE_COLUMNS if name in curves and name != "size_bytes"]
-    same = [name for name in identity_columns(curves) if name != "run_id"]
-    groups = curves.groupby([*same, "size_bytes"], observed=True, dropna=False, sort=False)
-    return groups[values].median().reset_index()
-
-
 def shown(named: tuple[str, Figure]) -> str:
     """Return the line of a page that shows a saved figure."""
     name, figure = named
@@ -476,9 +467,12 @@ def main(given: argparse.Namespace) -> None:
     open_ones = switches[large & (switches["status"] == "unknown")]
     noted = note(findings, switches)
     sweeps = curves[curves["run_id"].isin(sweep_runs)]
-    near = curves[curves["run_id"].isin(near_runs) & curves["size_bytes"].between(*NEAR)]
+    samples = measurements.samples
+    # Without their runs, launches are one curve.
+    close_by = samples["run_id"].isin(near_runs) & samples["size_bytes"].between(*NEAR)
+    near = summarise(samples[close_by].drop(columns="run_id"))
     everywhere = bandwidth_figures(sweeps, noted, "001-all")
-    close = bandwidth_figures(over_launches(near), noted[:0], "001-near")
+    close = bandwidth_figures(near, noted[:0], "001-near")
     save(everywhere + close, images)
     sections = [
         INTRODUCTION,
@@ -493,7 +487,7 @@ def main(given: argparse.Namespace) -> None:
         "Marks are findings of `detect`: triangles are steps, to longer times (up) or shorter ones"
         " (down).\n",
         *map(shown, everywhere),
-        "From 48 to 80 KiB with longer blocks (`-n PingPongNear64K`), medians of the launches:\n"
+        "From 48 to 80 KiB with longer blocks (`-n PingPongNear64K`), all launches together:\n"
         if near_runs
         else "",
         *map(shown, close),
