@@ -14,7 +14,7 @@ from pathlib import Path
 
 from arguments import add_count, add_mpis, parser
 from on_testbed import ROOT, kernel, measured, run, sharing_cores, srun_words, testbed
-from switchpoint import check_advice, fit_model, recommend, save_model, write_advice
+from switchpoint import InputError, check_advice, fit_model, recommend, save_model, write_advice
 from switchpoint.models.repeats import LEAST_LAUNCHES
 from switchpoint.models.rules_files import (
     DIGEST_LABEL,
@@ -115,10 +115,14 @@ def examine(name: str, mpi: str, folder: Path, launches: int, smoke: bool) -> No
     site = Site(name, mpi, folder, smoke)
     model = site.fit(launches)
     save_model(model, folder / "site-model.yaml")
-    found = recommend(
-        model, placement=FAR, about=["broadcast", "exchange"], ranks=[len(NODES)],
-        nodes=len(NODES), sizes_bytes=site.sizes,
-    )  # fmt: skip
+    try:
+        found = recommend(
+            model, placement=FAR, about=["broadcast", "exchange"], ranks=[len(NODES)],
+            nodes=len(NODES), sizes_bytes=site.sizes,
+        )  # fmt: skip
+    except InputError as error:  # other work on the cores can leave curves without a line
+        print(f"{mpi}: nothing can be recommended: {error}")
+        return
     rules = folder / "rules"
     library = MPICH_LIBRARY if MPICH_LIBRARY.exists() else None
     written = write_advice(found, rules, library)

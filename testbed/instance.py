@@ -301,7 +301,8 @@ def _is_down(instance: Instance) -> str:
 
 
 def elsewhere(instance: Instance) -> str:
-    """Say in which other folder a testbed of the same name runs; empty if there is none."""
+    """Say in which other folders a testbed of the same name runs; empty if there is none."""
+    folders = set()
     for file in Path("/proc").glob("[0-9]*/cmdline"):
         try:
             words = file.read_bytes().split(b"\0")
@@ -311,8 +312,9 @@ def elsewhere(instance: Instance) -> str:
             continue
         folder = Path(os.fsdecode(words[words.index(SUPERVISOR.encode()) + 1]))
         if folder.name == instance.name and locks.holder(folder / "lock") is not None:
-            return (
-                f"one of this name runs in {folder.parent.parent}: go there, or set"
-                f" {FOLDER_VARIABLE}={folder.parent}"
-            )
-    return ""
+            folders.add(folder)
+    return "; ".join(
+        f"one of this name runs in {folder.parent.parent}: go there, or set"
+        f" {FOLDER_VARIABLE}={folder.parent}"
+        for folder in sorted(folders)
+    )
