@@ -17,6 +17,7 @@ from test_runs import (
     KERNELS,
     MPIEXEC,
     TEST_KERNELS,
+    Chosen,
     InAFolder,
     Record,
     assert_each_refused,
@@ -253,4 +254,4 @@ class TheApplications(InAFolder):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    unittest.main(testLoader=Chosen())
