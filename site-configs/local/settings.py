@@ -92,4 +92,5 @@ site_configuration = {
         *_INTEL,
     ],
     "general": [site_common.GENERAL],
+    "logging": [site_common.logging()],
 }

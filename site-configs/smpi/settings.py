@@ -63,4 +63,5 @@ site_configuration = {
         }
     ],
     "general": [site_common.GENERAL],
+    "logging": [site_common.logging()],
 }

@@ -66,4 +66,5 @@ site_configuration = {
         },
     ],
     "general": [site_common.GENERAL],
+    "logging": [site_common.logging()],
 }

@@ -118,4 +118,5 @@ site_configuration = {
         *_MORE,
     ],
     "general": [site_common.GENERAL],
+    "logging": [site_common.logging()],
 }

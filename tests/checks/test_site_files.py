@@ -1,6 +1,7 @@
 """A site's placements are checked before anything runs, with one line that names the fix."""
 
 import json
+import re
 import shutil
 import subprocess
 import sys
@@ -93,3 +94,15 @@ def settings_of_testbed():
     words = ["-C", SETTINGS, "--show-config=environments"]
     command = [Path(sys.executable).with_name("reframe"), *words]
     return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+
+
+@pytest.mark.parametrize(("words", "told"), [((), False), (("-v",), True), (("-Rv",), True)])
+def test_debug_messages_are_logged_for_those_who_ask(tmp_path, words, told):
+    checks = ["-c", ROOT / "checks/ring.py", "-n", "no_such_check"]
+    command = [Path(sys.executable).with_name("reframe"), "-C", SETTINGS, *checks, *words, "-l"]
+    done = subprocess.run(
+        [*command, "--prefix", tmp_path], cwd=tmp_path, capture_output=True, text=True, check=True
+    )
+    log = Path(re.search(r"Log file\(s\) saved in '(.*)'", done.stdout)[1])
+    assert ("] debug: " in log.read_text()) == told
+    log.unlink()
