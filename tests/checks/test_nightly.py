@@ -16,7 +16,7 @@ SITE = "site-configs/testbed/settings.py"
 #: A night that only has to be there: one environment, one placement, few sizes and samples.
 SHORT = (
     "-S",
-    "Nightly.sizes_bytes=8,512,4096,32768,131072,262144,524288,1048576",
+    "Nightly.sizes_bytes=8,64,512,4096,16384,65536,131072,262144",
     "-S",
     "passes=2",
     "-S",
