@@ -238,7 +238,7 @@ def test_what_ends_the_command_ends_what_it_started(tmp_path: Path, ends: signal
     ) as command:
         while not started.exists():
             assert command.poll() is None
-            time.sleep(0.05)
+            time.sleep(0.001)  # as early as one can be
         command.send_signal(ends)
         said = command.communicate(timeout=60)[1]
 

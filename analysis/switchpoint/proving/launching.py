@@ -7,7 +7,8 @@ import os
 import shutil
 import signal
 import subprocess
-from collections.abc import Mapping, Sequence
+import threading
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -104,24 +105,47 @@ class Launcher:
 
 def _run(words: list[str], environment: dict[str, str]) -> str:
     """Run a command to its end, or for `_LIMIT_S`; return what it printed."""
-    process = subprocess.Popen(
-        words,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        errors="replace",
-        env=environment,
-        start_new_session=True,  # so that its ranks can be ended with it
-    )
+    process: subprocess.Popen[str] | None = None
     try:
+        with _interrupts_wait():
+            process = subprocess.Popen(
+                words,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                text=True,
+                errors="replace",
+                env=environment,
+                start_new_session=True,  # so that its ranks can be ended with it
+            )
         return process.communicate(timeout=_LIMIT_S)[0]
-    except subprocess.TimeoutExpired:
-        _end(process)
-        raise NotStartedError(f"no end after {_LIMIT_S} s") from None
-    except BaseException:
-        _end(process)
+    except BaseException as error:
+        if process is not None:
+            _end(process)
+        if isinstance(error, subprocess.TimeoutExpired):
+            raise NotStartedError(f"no end after {_LIMIT_S} s") from None
         raise
+
+
+@contextlib.contextmanager
+def _interrupts_wait() -> Iterator[None]:
+    """Let an interrupt raise at the end: half-way `Popen` would leave what it started behind."""
+    came: list[int] = []
+    raising = [
+        number
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+        if signal.getsignal(number) is signal.default_int_handler
+        and threading.current_thread() is threading.main_thread()  # others get no signal
+    ]
+    for number in raising:
+        signal.signal(number, lambda caught, _: came.append(caught))
+    try:
+        yield
+    finally:
+        for number in raising:
+            signal.signal(number, signal.default_int_handler)
+    if came:
+        raise KeyboardInterrupt
 
 
 def _end(process: subprocess.Popen[str]) -> None:
