@@ -189,16 +189,18 @@ WHOLE_MACHINE := cluster or build
 # Tests run make themselves, without the options of this one.
 PYTEST = env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL -u INSTALLED $(BIN)/python -m pytest
 
-# Launchers and Slurm make tests wait most of the time, so three parts run side by side. What
-# tests a time tries again, and no part counts on a core of its own.
-.PHONY: test
+# Ranks that wait keep a core busy, so tests that start ranks follow one another. What needs one core
+# runs beside them, behind them. What tests a time tries again, and counts on no core of its own.
+.PHONY: test ranks-test
 test: kernels-built  ## test everything: kernels, testbed, checks, analysis, report
 	@rm -f build/cluster-tests.log build/one-core-tests.log
-	@echo "== side by side: the kernels' tests, those of the cluster, and those that need one core;" \
-	    "what they print is mixed here, and alone in build/*-tests.log"
-	@status=0; $(MAKE) $(READY) --jobs=3 --keep-going \
-	    kernels-test cluster-test one-core-test || status=$$?; \
+	@echo "== side by side: the tests that need one core, and those that start ranks (the kernels', then" \
+	    "the cluster's); what they print is mixed here, and alone in build/*-tests.log"
+	@status=0; $(MAKE) $(READY) --jobs=2 --keep-going ranks-test one-core-test || status=$$?; \
 	echo "== in short"; tail --quiet --lines=1 build/one-core-tests.log build/cluster-tests.log; exit $$status
+
+ranks-test:
+	@status=0; for part in kernels-test cluster-test; do $(MAKE) $(READY) $$part || status=$$?; done; exit $$status
 
 .PHONY: cluster-test
 cluster-test: install-test  ## test what needs a cluster or compiles: testbed, checks, benchmarks
@@ -276,7 +278,7 @@ built-%:
 # A test that tests a time may be tried again; how many were is printed.
 ctest-%:
 	@echo "== kernels' tests: build/ctest/$*"
-	@SWITCHPOINT_TIMES=$(TIMES_$*) ctest --test-dir build/ctest/$* --parallel 2 --output-on-failure >build/ctest/$*/log 2>&1 || \
+	@SWITCHPOINT_TIMES=$(TIMES_$*) ctest --test-dir build/ctest/$* --output-on-failure >build/ctest/$*/log 2>&1 || \
 	   { tail -n 40 build/ctest/$*/log; echo "make: the complete log is build/ctest/$*/log" >&2; exit 1; }
 	@grep -E 'tests passed' build/ctest/$*/log
 	@tried='is tried again: '; ran=build/ctest/$*/Testing/Temporary/LastTest.log; \
