@@ -203,9 +203,10 @@ ranks-test:
 	@status=0; for part in kernels-test cluster-test; do $(MAKE) $(READY) $$part || status=$$?; done; exit $$status
 
 .PHONY: cluster-test
+# Three at a time, on two cores too, since a third of their time is waiting for Slurm.
 cluster-test: install-test  ## test what needs a cluster or compiles: testbed, checks, benchmarks
 	@mkdir -p build
-	@$(PYTEST) --numprocesses=2 --basetemp=build/pytest-cluster \
+	@$(PYTEST) --numprocesses=3 --basetemp=build/pytest-cluster \
 	    -m '($(WHOLE_MACHINE)) and not quiet' --durations=15 | tee build/cluster-tests.log
 
 .PHONY: one-core-test
