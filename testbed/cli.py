@@ -139,7 +139,11 @@ def _down(arguments: argparse.Namespace) -> int:
     named = [instances.locate(arguments.name)]
     chosen = list(instances.all_instances()) if arguments.all else named
     ended = [instance.name for instance in chosen if instances.down(instance)]
-    print(f"ended: {', '.join(ended)}" if ended else "nothing to do: no such testbed is up")
+    if ended:
+        print(f"ended: {', '.join(ended)}")
+    else:
+        others = filter(None, map(instances.elsewhere, [] if arguments.all else named))
+        print("; ".join(["nothing to do: no such testbed is up here", *others]))
     return 0
 
 
