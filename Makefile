@@ -190,7 +190,7 @@ WHOLE_MACHINE := cluster or build
 PYTEST = env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL -u INSTALLED $(BIN)/python -m pytest
 
 # Ranks that wait keep a core busy, so tests that start ranks follow one another. What needs one core
-# runs beside them, behind them. What tests a time tries again, and counts on no core of its own.
+# runs beside them, with less priority. What tests a time tries again, and counts on no core of its own.
 .PHONY: test ranks-test
 test: kernels-built  ## test everything: kernels, testbed, checks, analysis, report
 	@rm -f build/cluster-tests.log build/one-core-tests.log
@@ -202,8 +202,8 @@ test: kernels-built  ## test everything: kernels, testbed, checks, analysis, rep
 ranks-test:
 	@status=0; for part in kernels-test cluster-test; do $(MAKE) $(READY) $$part || status=$$?; done; exit $$status
 
+# Three at a time, on two cores too, since they often wait for Slurm.
 .PHONY: cluster-test
-# Three at a time, on two cores too, since a third of their time is waiting for Slurm.
 cluster-test: install-test  ## test what needs a cluster or compiles: testbed, checks, benchmarks
 	@mkdir -p build
 	@$(PYTEST) --numprocesses=3 --basetemp=build/pytest-cluster \
